@@ -1,0 +1,54 @@
+"""Splitting names into the subtokens that are embedded: `parName` -> par, name."""
+
+import re
+
+__all__ = ["split"]
+
+# One alternative per shape of subtoken. Letters are [^\W\d_]: unicode letters without digits and underscore.
+_SUBTOKEN = re.compile(
+    r"""
+    [^\W\d_]+ | \d+ | [^\w\s]+
+    """,
+    re.VERBOSE,
+)
+_OPAQUE = re.compile(r"[PQL][1-9][0-9]*")
+
+
+def split(name: str) -> tuple[str, ...]:
+    """Split at underscores, spaces, camel case, digits and punctuation; lower-case all.
+
+    >>> split("parName"), split("foo_bar2"), split("HTTPServer2"), split("__init__")
+    (('par', 'name'), ('foo', 'bar', '2'), ('http', 'server', '2'), ('init',))
+
+    Opaque identifiers of knowledge bases (`P69`, `Q937`) say nothing by their parts and stay whole. Punctuation is
+    kept, since for an operator it is the name. Only the empty string gives no subtoken: a name of underscores or
+    spaces alone is its own subtoken.
+    """
+    if _OPAQUE.fullmatch(name):
+        return (name,)
+    parts: list[str] = []
+    for match in _SUBTOKEN.finditer(name):
+        text = match.group()
+        if text[0].isalpha():
+            parts.extend(_split_case(text))
+        else:
+            parts.append(text)
+    if not parts and name:
+        return (name,)
+    return tuple(parts)
+
+
+def _split_case(letters: str) -> list[str]:
+    """Cut `HTTPServer` before an upper-case letter that follows a lower-case one or precedes one."""
+    cuts = [0]
+    for i in range(1, len(letters)):
+        after_lower = not letters[i - 1].isupper() and letters[i].isupper()
+        before_lower = (
+            letters[i - 1].isupper()
+            and letters[i].isupper()
+            and i + 1 < len(letters)
+            and not letters[i + 1].isupper()
+        )
+        if after_lower or before_lower:
+            cuts.append(i)
+    return [letters[a:b].casefold() for a, b in zip(cuts, [*cuts[1:], len(letters)], strict=True)]
