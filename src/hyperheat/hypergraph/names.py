@@ -51,4 +51,4 @@ def _split_case(letters: str) -> list[str]:
         )
         if after_lower or before_lower:
             cuts.append(i)
-    return [letters[a:b].casefold() for a, b in zip(cuts, [*cuts[1:], len(letters)], strict=True)]
+    return [letters[a:b].lower() for a, b in zip(cuts, [*cuts[1:], len(letters)], strict=True)]

@@ -1,0 +1,1 @@
+"""Python source as typed and qualified hypergraphs."""
