@@ -23,7 +23,7 @@ class HypergraphBuilder:
     def __init__(self) -> None:
         self._names: dict[str, int] = {}
         self._label: list[int] = []
-        self._span: list[tuple[int, int, int, int] | None] = []
+        self._span: list[tuple[int, ...] | None] = []
         self._relation: list[int] = []
         self._offsets: list[int] = [0]
         self._qualifier: list[int] = []
@@ -33,14 +33,15 @@ class HypergraphBuilder:
     def num_nodes(self) -> int:
         return len(self._label)
 
-    def add_node(self, label: str, span: tuple[int, int, int, int] | None = None) -> int:
+    def add_node(self, label: str, span: Sequence[int] | None = None) -> int:
         """Add a node and return its index. `span` is (line, column, end line, end column)."""
+        checked = None if span is None else _check_span(span)
         self._label.append(self._name("label", label))
-        self._span.append(span)
+        self._span.append(checked)
         return len(self._label) - 1
 
     def relate(self, relation: str, *incidences: tuple[str | Position, int]) -> int:
-        """Add the edge `relation(qualifier: node, ...)` and return its index; it may have no incidence at all."""
+        """Add the edge `relation(qualifier: node, ...)`, with any number of incidences; return its index."""
         relation_id = self._name("relation", relation)
         qualifiers, nodes = [], []
         for incidence in incidences:
@@ -96,3 +97,12 @@ class HypergraphBuilder:
         if not 0 <= node < len(self._label):
             raise IndexError(f"{relation}: expected a node from 0 to {len(self._label) - 1}, got {node}")
         return int(node)
+
+
+def _check_span(span: object) -> tuple[int, ...]:
+    parts = tuple(span) if isinstance(span, (list, tuple)) else ()
+    if len(parts) != 4 or not all(
+        isinstance(part, (int, np.integer)) and -1 <= part < 2**31 for part in parts
+    ):
+        raise ValueError(f"span: expected four integers (line, column, end line, end column), got {span!r}")
+    return parts

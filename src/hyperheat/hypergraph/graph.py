@@ -33,8 +33,8 @@ class Position:
     index: int
 
     def __post_init__(self) -> None:
-        if type(self.index) is not int or self.index < 1:
-            raise ValueError(f"position: expected an int of at least 1, got {self.index!r}")
+        if type(self.index) is not int or not 1 <= self.index < 2**31:
+            raise ValueError(f"position: expected an int from 1 to 2**31 - 1, got {self.index!r}")
 
     def __str__(self) -> str:
         return f"p{self.index}"
@@ -73,20 +73,27 @@ class Hypergraph:
         for index, name in enumerate(self.names):
             if type(name) is not str:
                 raise TypeError(f"names[{index}]: expected a string, got {name!r} ({type(name).__name__})")
+        if len(set(self.names)) < len(self.names):
+            twice = next(name for index, name in enumerate(self.names) if name in self.names[:index])
+            raise ValueError(f"names: expected distinct strings, got {twice!r} twice")
         _check_range("label", self.label, 0, len(self.names))
         _check_range("relation", self.relation, 0, len(self.names))
         _check_range("qualifier", self.qualifier, np.iinfo(np.int32).min, len(self.names))
         _check_range("node", self.node, 0, self.num_nodes)
         if len(self.offsets) != self.num_edges + 1:
-            raise ValueError(f"offsets: expected {self.num_edges + 1} entries (edges + 1), got {len(self.offsets)}")
-        if self.offsets[0] != 0 or self.offsets[-1] != self.num_incidences or (np.diff(self.offsets) < 0).any():
+            raise ValueError(
+                f"offsets: expected {self.num_edges + 1} entries (edges + 1), got {len(self.offsets)}"
+            )
+        first, last = self.offsets[0], self.offsets[-1]
+        if first != 0 or last != self.num_incidences or (np.diff(self.offsets) < 0).any():
             raise ValueError(
                 f"offsets: expected a rising sequence from 0 to {self.num_incidences}, "
                 f"got {_shorten(self.offsets.tolist())}"
             )
         if len(self.qualifier) != self.num_incidences:
             raise ValueError(
-                f"qualifier: expected {self.num_incidences} entries (as many as node), got {len(self.qualifier)}"
+                f"qualifier: expected {self.num_incidences} entries (as many as node), "
+                f"got {len(self.qualifier)}"
             )
         if self.span is not None and self.span.shape != (self.num_nodes, 4):
             raise ValueError(f"span: expected shape ({self.num_nodes}, 4), got {self.span.shape}")
@@ -131,7 +138,7 @@ class Hypergraph:
             yield Edge(relation, tuple(pairs[bounds[index] : bounds[index + 1]]))
 
     def __eq__(self, other: object) -> bool:
-        """Equal nodes, edges and incidences in equal order; how the string tables are laid out does not count."""
+        """Equal nodes, edges and incidences in equal order, however the string tables are laid out."""
         if not isinstance(other, Hypergraph):
             return NotImplemented
         return (
@@ -147,12 +154,10 @@ class Hypergraph:
     __hash__ = None  # pyright: ignore[reportAssignmentType]
 
     def __repr__(self) -> str:
-        return (
-            f"Hypergraph({self.num_nodes} nodes, {self.num_edges} edges, {self.num_incidences} incidences)"
-        )
+        return f"Hypergraph({self.num_nodes} nodes, {self.num_edges} edges, {self.num_incidences} incidences)"
 
     def display_labels(self) -> list[str]:
-        """Labels as `str` shows them: quoted where needed, `label#node` where several nodes share the label."""
+        """Labels as `str` shows them: quoted where needed, `label#node` where several nodes share one."""
         labels = self.labels
         counts: dict[str, int] = {}
         for label in labels:
@@ -195,7 +200,8 @@ def _frozen_integers(field_name: str, values: Any, dtype: Any, *, dimensions: in
         raise ValueError(f"{field_name}: expected {dimensions} dimension(s), got shape {array.shape}")
     limits = np.iinfo(dtype)
     if array.dtype != dtype and array.size and (array.min() < limits.min or array.max() > limits.max):
-        raise ValueError(f"{field_name}: expected values that fit {np.dtype(dtype)}, got {array.min()} .. {array.max()}")
+        low, high = array.min(), array.max()
+        raise ValueError(f"{field_name}: expected values that fit {np.dtype(dtype)}, got {low} .. {high}")
     frozen = np.ascontiguousarray(array, dtype=dtype).view()
     frozen.flags.writeable = False
     return frozen

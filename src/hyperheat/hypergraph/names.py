@@ -1,16 +1,11 @@
 """Splitting names into the subtokens that are embedded: `parName` -> par, name."""
 
 import re
+import unicodedata
+from itertools import groupby, pairwise
 
 __all__ = ["split"]
 
-# One alternative per shape of subtoken. Letters are [^\W\d_]: unicode letters without digits and underscore.
-_SUBTOKEN = re.compile(
-    r"""
-    [^\W\d_]+ | \d+ | [^\w\s]+
-    """,
-    re.VERBOSE,
-)
 _OPAQUE = re.compile(r"[PQL][1-9][0-9]*")
 
 
@@ -20,22 +15,33 @@ def split(name: str) -> tuple[str, ...]:
     >>> split("parName"), split("foo_bar2"), split("HTTPServer2"), split("__init__")
     (('par', 'name'), ('foo', 'bar', '2'), ('http', 'server', '2'), ('init',))
 
-    Opaque identifiers of knowledge bases (`P69`, `Q937`) say nothing by their parts and stay whole. Punctuation is
-    kept, since for an operator it is the name. Only the empty string gives no subtoken: a name of underscores or
-    spaces alone is its own subtoken.
+    Opaque identifiers of knowledge bases (`P69`, `Q937`) say nothing by their parts and stay whole.
+    Punctuation is kept, since for an operator it is the name. Only the empty string gives no subtoken: a name
+    of underscores or spaces alone is its own subtoken.
     """
     if _OPAQUE.fullmatch(name):
         return (name,)
     parts: list[str] = []
-    for match in _SUBTOKEN.finditer(name):
-        text = match.group()
-        if text[0].isalpha():
+    for kind, characters in groupby(name, _kind):
+        text = "".join(characters)
+        if kind == "letter":
             parts.extend(_split_case(text))
-        else:
+        elif kind != "separator":
             parts.append(text)
     if not parts and name:
         return (name,)
     return tuple(parts)
+
+
+def _kind(character: str) -> str:
+    if character == "_" or character.isspace():
+        return "separator"
+    if character.isdecimal():
+        return "digit"
+    # Vowel signs of Indic scripts and combining accents are marks; they belong to the letter before them.
+    if character.isalnum() or unicodedata.category(character)[0] == "M":
+        return "letter"
+    return "punctuation"
 
 
 def _split_case(letters: str) -> list[str]:
@@ -51,4 +57,4 @@ def _split_case(letters: str) -> list[str]:
         )
         if after_lower or before_lower:
             cuts.append(i)
-    return [letters[a:b].lower() for a, b in zip(cuts, [*cuts[1:], len(letters)], strict=True)]
+    return [letters[a:b].lower() for a, b in pairwise([*cuts, len(letters)])]

@@ -1,0 +1,35 @@
+"""What all file formats share: whole files or none, and packages that only some formats need."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+__all__ = ["require", "whole_file"]
+
+
+@contextmanager
+def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give a temporary path to write to; at the end it becomes `path`, on an error it is deleted."""
+    target = Path(path)
+    temporary = target.with_name(f".{target.name}.{os.getpid()}-{token_hex(4)}.tmp")
+    try:
+        yield temporary
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def require(module: str) -> Any:
+    """Import a module of the optional packages, or say in one sentence how to install it."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        raise ImportError(
+            f"{package} is needed here and could not be imported ({error}): pip install 'hyperheat[interop]'",
+            name=package,
+        ) from None

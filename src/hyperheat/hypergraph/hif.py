@@ -1,0 +1,189 @@
+"""One hypergraph as HIF, the JSON standard that hypergraph libraries exchange.
+
+What HIF has no field for goes into `attrs`:
+
+    nodes[].attrs       label, span (line, column, end line, end column; only where the graph has spans)
+    edges[].attrs       relation
+    incidences[].attrs  qualifier (a name), or position (an integer from 1)
+
+Files of other libraries lack these. Then a node's label is its id, an edge's relation is `edge`, and an
+incidence's qualifier is its direction, `head` or `tail`, else `member`. Nothing is left out silently: weights
+are refused, since a hypergraph has none, and other attributes are named in a warning.
+"""
+
+import json
+import os
+import warnings
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from hyperheat.hypergraph.builder import HypergraphBuilder
+from hyperheat.hypergraph.files import whole_file
+from hyperheat.hypergraph.graph import Hypergraph, Position
+
+__all__ = ["from_hif", "read_hif", "to_hif", "write_hif"]
+
+_DEFAULT_RELATION = "edge"
+_DEFAULT_QUALIFIER = "member"
+
+
+def write_hif(graph: Hypergraph, path: str | os.PathLike[str]) -> None:
+    """Write one hypergraph as a HIF file."""
+    with whole_file(path) as temporary:
+        temporary.write_text(json.dumps(to_hif(graph)), encoding="utf-8")
+
+
+def read_hif(path: str | os.PathLike[str]) -> Hypergraph:
+    """Read one hypergraph from a HIF file; errors name the file and the field."""
+    try:
+        return from_hif(json.loads(Path(path).read_bytes()))
+    except (ValueError, RecursionError) as error:  # broken JSON and broken UTF-8 are ValueErrors, too
+        raise ValueError(f"{os.fspath(path)}: {error}") from error
+
+
+def to_hif(graph: Hypergraph) -> dict[str, Any]:
+    """The HIF document of a hypergraph, ready for `json.dump`."""
+    nodes: list[dict[str, Any]] = [
+        {"node": i, "attrs": {"label": label}} for i, label in enumerate(graph.labels)
+    ]
+    if graph.span is not None:
+        for record, span in zip(nodes, graph.span.tolist(), strict=True):
+            record["attrs"]["span"] = span
+    return {
+        "network-type": "undirected",
+        "nodes": nodes,
+        "edges": [{"edge": i, "attrs": {"relation": name}} for i, name in enumerate(graph.relations)],
+        "incidences": [
+            {"edge": index, "node": node, "attrs": _qualifier_attribute(qualifier)}
+            for index, edge in enumerate(graph)
+            for qualifier, node in edge.incidences
+        ],
+    }
+
+
+def _qualifier_attribute(qualifier: str | Position) -> dict[str, str | int]:
+    return {"position": qualifier.index} if isinstance(qualifier, Position) else {"qualifier": qualifier}
+
+
+def from_hif(document: Any) -> Hypergraph:
+    """The hypergraph of a HIF document; nodes and edges that only incidences name come last."""
+    return _Reader().read(document)
+
+
+class _Reader:
+    """Reads one document, counting on the way what a hypergraph cannot hold."""
+
+    def __init__(self) -> None:
+        self._builder = HypergraphBuilder()
+        self._nodes: dict[str | int, int] = {}
+        self._edges: dict[str | int, tuple[str, list[tuple[str | Position, int]]]] = {}
+        self._left_out: Counter[str] = Counter()
+
+    def read(self, document: Any) -> Hypergraph:
+        if not isinstance(document, dict) or "incidences" not in document:
+            raise ValueError("expected a HIF document, an object with the field incidences")
+        self._note_network(document)
+        for where, record in _records(document, "nodes"):
+            self._read_node(where, record)
+        for where, record in _records(document, "edges"):
+            self._read_edge(where, record)
+        for where, record in _records(document, "incidences"):
+            self._read_incidence(where, record)
+        for relation, incidences in self._edges.values():
+            self._builder.relate(relation, *incidences)
+        if self._left_out:
+            listed = ", ".join(f"{field} ({count})" for field, count in self._left_out.items())
+            warnings.warn(f"left out, since a hypergraph cannot hold it: {listed}", stacklevel=3)
+        return self._builder.build()
+
+    def _note_network(self, document: dict[str, Any]) -> None:
+        known = {"network-type", "nodes", "edges", "incidences"}
+        self._left_out.update(field for field in document if field not in known and document[field] != {})
+        kind = document.get("network-type", "undirected")
+        if kind not in ("undirected", "directed", "asc"):
+            raise ValueError(f"network-type: expected undirected, directed or asc, got {kind!r}")
+        if kind == "asc":
+            self._left_out["network-type asc (that all subsets of an edge are edges)"] += 1
+
+    def _read_node(self, where: str, record: dict[str, Any]) -> None:
+        identifier = _identifier(where, record, "node")
+        if identifier in self._nodes:
+            raise ValueError(f"{where}.node: expected a new id, got {identifier!r} again")
+        attrs = self._attributes(where, record, {"node"}, {"label", "span"})
+        label = _string(f"{where}.attrs.label", attrs.get("label", str(identifier)))
+        try:
+            self._nodes[identifier] = self._builder.add_node(label, attrs.get("span"))
+        except ValueError as error:
+            raise ValueError(f"{where}.attrs.{error}") from None
+
+    def _read_edge(self, where: str, record: dict[str, Any]) -> None:
+        identifier = _identifier(where, record, "edge")
+        if identifier in self._edges:
+            raise ValueError(f"{where}.edge: expected a new id, got {identifier!r} again")
+        attrs = self._attributes(where, record, {"edge"}, {"relation"})
+        relation = _string(f"{where}.attrs.relation", attrs.get("relation", _DEFAULT_RELATION))
+        self._edges[identifier] = (relation, [])
+
+    def _read_incidence(self, where: str, record: dict[str, Any]) -> None:
+        node, edge = _identifier(where, record, "node"), _identifier(where, record, "edge")
+        if node not in self._nodes:
+            self._nodes[node] = self._builder.add_node(str(node))
+        _, incidences = self._edges.setdefault(edge, (_DEFAULT_RELATION, []))
+        incidences.append((self._qualifier(where, record), self._nodes[node]))
+
+    def _qualifier(self, where: str, record: dict[str, Any]) -> str | Position:
+        attrs = self._attributes(where, record, {"node", "edge", "direction"}, {"qualifier", "position"})
+        direction = record.get("direction")
+        if direction not in (None, "head", "tail"):
+            raise ValueError(f"{where}.direction: expected head or tail, got {direction!r}")
+        given = [f"attrs.{field}" for field in ("qualifier", "position") if field in attrs]
+        given += ["direction"] if direction else []
+        if len(given) > 1:
+            raise ValueError(f"{where}: expected at most one kind of qualifier, got {' and '.join(given)}")
+        if "position" in attrs:
+            try:
+                return Position(attrs["position"])
+            except ValueError as error:
+                raise ValueError(f"{where}.attrs.{error}") from None
+        return _string(f"{where}.attrs.qualifier", attrs.get("qualifier", direction or _DEFAULT_QUALIFIER))
+
+    def _attributes(
+        self, where: str, record: dict[str, Any], fields: set[str], known: set[str]
+    ) -> dict[str, Any]:
+        """The `attrs` of a record, after refusing its weight and counting what is not known."""
+        weight = record.get("weight", 1)
+        if isinstance(weight, bool) or weight != 1:
+            raise ValueError(
+                f"{where}.weight: expected 1 or no weight, since a hypergraph has none, got {weight!r}"
+            )
+        attrs = record.get("attrs", {})
+        if not isinstance(attrs, dict):
+            raise ValueError(f"{where}.attrs: expected an object, got {attrs!r}")
+        kind = where.partition("[")[0]
+        self._left_out.update(f"{kind}[].{field}" for field in record.keys() - fields - {"weight", "attrs"})
+        self._left_out.update(f"{kind}[].attrs.{field}" for field in attrs.keys() - known)
+        return attrs
+
+
+def _records(document: dict[str, Any], field: str) -> list[tuple[str, dict[str, Any]]]:
+    records = document.get(field, [])
+    if not isinstance(records, list):
+        raise ValueError(f"{field}: expected a list, got {type(records).__name__}")
+    for index, record in enumerate(records):
+        if not isinstance(record, dict):
+            raise ValueError(f"{field}[{index}]: expected an object, got {record!r}")
+    return [(f"{field}[{index}]", record) for index, record in enumerate(records)]
+
+
+def _identifier(where: str, record: dict[str, Any], field: str) -> str | int:
+    identifier = record.get(field)
+    if type(identifier) not in (str, int):
+        raise ValueError(f"{where}.{field}: expected a string or an integer, got {identifier!r}")
+    return identifier  # pyright: ignore[reportReturnType]
+
+
+def _string(where: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{where}: expected a string, got {value!r}")
+    return value

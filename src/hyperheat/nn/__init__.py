@@ -1,0 +1,6 @@
+"""HEAT, its variants and its peers in PyTorch."""
+
+from hyperheat.nn.config import VARIANTS, HeatConfig
+from hyperheat.nn.heat import HeatEncoder, HeatLayer, States
+
+__all__ = ["VARIANTS", "HeatConfig", "HeatEncoder", "HeatLayer", "States"]

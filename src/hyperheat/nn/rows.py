@@ -1,0 +1,108 @@
+"""Gathers and aggregations over the rows of a matrix, with gradients that need no scattered writes.
+
+`x[index]` would do for most of this, but its gradient is slow and, on several threads, not repeatable to the bit.
+Letters: R rows of a table, C cells gathered from it, S segments, D width.
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from hyperheat.tensors import RowSums, Segments
+
+__all__ = ["row_sum", "segment_max", "segment_mean", "segment_softmax", "segment_sum", "spread"]
+
+
+def row_sum(x_RD: Tensor, sums: RowSums[Tensor]) -> Tensor:
+    """For each cell the sum of the rows it lists: [R, D] -> [C, D]."""
+    return _BagSum.apply(x_RD, sums.columns, sums.offsets, sums.rows, sums.starts)
+
+
+def segment_sum(x_CD: Tensor, segments: Segments[Tensor]) -> Tensor:
+    """For each segment the sum of its entries: [C, D] -> [S, D]; zero where it has none."""
+    return _SegmentSum.apply(x_CD, segments.owner, segments.entries, segments.offsets)
+
+
+def segment_mean(x_CD: Tensor, segments: Segments[Tensor]) -> Tensor:
+    """For each segment the mean of its entries: [C, D] -> [S, D]; zero where it has none."""
+    sizes = segments.offsets.diff().clamp(min=1).to(x_CD.dtype)
+    return segment_sum(x_CD, segments) / sizes[:, None]
+
+
+def segment_max(x_CD: Tensor, segments: Segments[Tensor]) -> Tensor:
+    """For each segment and column the largest entry: [C, D] -> [S, D]; zero where it has none.
+
+    Entries that tie for the maximum share its gradient evenly. A NaN entry makes the maximum NaN.
+    """
+    return _SegmentMax.apply(x_CD, segments.owner, segments.entries, segments.offsets)
+
+
+def segment_softmax(x_CH: Tensor, segments: Segments[Tensor]) -> Tensor:
+    """Softmax of each column over the entries of each segment: [C, H] -> [C, H]."""
+    with torch.no_grad():
+        highest = F.embedding(segments.owner, segment_max(x_CH, segments))
+    weights = (x_CH - highest).exp()
+    return weights / spread(segment_sum(weights, segments), segments)
+
+
+def spread(x_SD: Tensor, segments: Segments[Tensor]) -> Tensor:
+    """Each entry gets the row of its segment: [S, D] -> [C, D]."""
+    return _Spread.apply(x_SD, segments.owner, segments.entries, segments.offsets)
+
+
+def _bag_sum(x: Tensor, index: Tensor, offsets: Tensor) -> Tensor:
+    return F.embedding_bag(index, x, offsets, mode="sum", include_last_offset=True)
+
+
+class _BagSum(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, columns: Tensor, offsets: Tensor, rows: Tensor, starts: Tensor) -> Tensor:
+        ctx.save_for_backward(rows, starts)
+        return _bag_sum(x, columns, offsets)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+        rows, starts = ctx.saved_tensors
+        return _bag_sum(grad.contiguous(), rows, starts), None, None, None, None
+
+
+class _SegmentSum(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, owner: Tensor, entries: Tensor, offsets: Tensor) -> Tensor:
+        ctx.save_for_backward(owner)
+        return _bag_sum(x, entries, offsets)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+        (owner,) = ctx.saved_tensors
+        return F.embedding(owner, grad.contiguous()), None, None, None
+
+
+class _Spread(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, owner: Tensor, entries: Tensor, offsets: Tensor) -> Tensor:
+        ctx.save_for_backward(entries, offsets)
+        return F.embedding(owner, x)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+        entries, offsets = ctx.saved_tensors
+        return _bag_sum(grad.contiguous(), entries, offsets), None, None, None
+
+
+class _SegmentMax(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, owner: Tensor, entries: Tensor, offsets: Tensor) -> Tensor:
+        target = x.new_zeros(len(offsets) - 1, x.shape[1])
+        largest = target.scatter_reduce(0, owner[:, None].expand_as(x), x, "amax", include_self=False)
+        is_largest = x == F.embedding(owner, largest)
+        ctx.save_for_backward(is_largest, owner, entries, offsets)
+        return largest
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+        is_largest, owner, entries, offsets = ctx.saved_tensors
+        ties = _bag_sum(is_largest.to(grad.dtype), entries, offsets).clamp_(min=1)
+        return F.embedding(owner, grad / ties).mul_(is_largest), None, None, None

@@ -1,0 +1,376 @@
+"""What a module defines: its functions, classes, imports and assigned names, read from its syntax alone.
+
+A name may be bound more than once. At the top level of a body the last binding counts; bindings inside `if`,
+`try`, `for`, `while`, `with` and `match` are alternatives and are all kept.
+"""
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+__all__ = [
+    "Annotated",
+    "Assigned",
+    "Binding",
+    "Class",
+    "Function",
+    "Imported",
+    "ModuleDefinitions",
+    "Signature",
+    "define",
+    "own_statements",
+    "signature_of",
+    "target_names",
+]
+
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+Kind = Literal["function", "classmethod", "staticmethod", "property", "overload"]
+
+_KINDS: dict[str, Kind] = {
+    "staticmethod": "staticmethod",
+    "abstractstaticmethod": "staticmethod",
+    "classmethod": "classmethod",
+    "abstractclassmethod": "classmethod",
+    "property": "property",
+    "cached_property": "property",
+    "abstractproperty": "property",
+    "DynamicClassAttribute": "property",
+    "setter": "property",
+    "getter": "property",
+    "deleter": "property",
+    "overload": "overload",
+}
+_IMPLICIT_KINDS: dict[str, Kind] = {
+    "__new__": "staticmethod",
+    "__init_subclass__": "classmethod",
+    "__class_getitem__": "classmethod",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """The formal parameters of a function, by the ways in which arguments reach them."""
+
+    positional: tuple[str, ...] = ()  # positional-only ones first
+    positional_only: int = 0  # how many of `positional` cannot be given by keyword
+    vararg: str | None = None
+    keyword_only: tuple[str, ...] = ()
+    kwarg: str | None = None
+
+    def without_first(self) -> "Signature":
+        """The parameters that are left when the receiver is given; a bare `*args` swallows it."""
+        if not self.positional:
+            return self
+        rest = max(self.positional_only - 1, 0)
+        return Signature(self.positional[1:], rest, self.vararg, self.keyword_only, self.kwarg)
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """`import module` (no name), `from module import name`; `level` counts the leading dots."""
+
+    module: str
+    name: str | None
+    level: int
+
+
+@dataclass(frozen=True, slots=True)
+class Assigned:
+    """A name that gets the value of an expression."""
+
+    value: ast.expr
+
+
+@dataclass(frozen=True, slots=True)
+class Annotated:
+    """A name with an annotation, with or without a value."""
+
+    annotation: ast.expr
+    value: ast.expr | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Unknown:
+    """A name bound in a way that says nothing about its value."""
+
+
+UNKNOWN = Unknown()
+
+
+@dataclass(frozen=True, eq=False)
+class Function:
+    """A function, method or lambda as it is written."""
+
+    name: str
+    node: FunctionNode | ast.Lambda
+    module: "ModuleDefinitions"
+    owner: "Class | None" = None
+    closure: dict[str, Any] | None = field(default=None, repr=False)  # values of enclosing functions' names
+
+    @cached_property
+    def signature(self) -> Signature:
+        return signature_of(self.node.args)
+
+    @cached_property
+    def decorators(self) -> tuple[str, ...]:
+        """The last name of each decorator: `lru_cache` for `@functools.lru_cache(maxsize=None)`."""
+        if isinstance(self.node, ast.Lambda):
+            return ()
+        return tuple(_last_name(decorator) for decorator in self.node.decorator_list)
+
+    @cached_property
+    def kind(self) -> Kind:
+        for decorator in self.decorators:
+            if decorator in _KINDS:
+                return _KINDS[decorator]
+        if self.owner is not None:
+            return _IMPLICIT_KINDS.get(self.name, "function")
+        return "function"
+
+
+@dataclass(frozen=True, eq=False)
+class Class:
+    """A class as it is written, or made by a call such as `namedtuple("P", "x y")` (then `fields` says how)."""
+
+    name: str
+    node: ast.ClassDef | None
+    module: "ModuleDefinitions"
+    closure: dict[str, Any] | None = field(default=None, repr=False)
+    fields: tuple[str, ...] | None = None
+
+    @cached_property
+    def members(self) -> dict[str, tuple["Binding", ...]]:
+        return {} if self.node is None else _bindings(self.node.body, self.module, self)
+
+    @cached_property
+    def attributes(self) -> dict[str, tuple[tuple["Binding", Function], ...]]:
+        """What the methods assign to `self.name`, each with the method that does."""
+        found: dict[str, list[tuple[Binding, Function]]] = {}
+        for bindings in self.members.values():
+            for binding in bindings:
+                if type(binding) is Function and binding.kind != "staticmethod":
+                    for name, assigned in _self_assignments(binding):
+                        found.setdefault(name, []).append((assigned, binding))
+        return {name: tuple(pairs) for name, pairs in found.items()}
+
+    @cached_property
+    def decorators(self) -> tuple[tuple[str, ast.expr], ...]:
+        """The last name of each decorator, with its expression."""
+        nodes = [] if self.node is None else self.node.decorator_list
+        return tuple((_last_name(node), node) for node in nodes)
+
+
+Binding = Function | Class | Imported | Assigned | Annotated | Unknown
+
+
+@dataclass(frozen=True, eq=False)
+class ModuleDefinitions:
+    """The names of a module, each with its bindings, and the class around each of its methods."""
+
+    name: str  # dotted; empty when unknown
+    is_package: bool
+    tree: ast.Module = field(repr=False)
+    # What resolution found out about the module so far, per project; a memo, not a fact.
+    memo: dict[Any, dict[Any, Any]] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def bindings(self) -> dict[str, tuple[Binding, ...]]:
+        return _bindings(self.tree.body, self, None)
+
+    @cached_property
+    def star_imports(self) -> tuple[Imported, ...]:
+        return tuple(
+            Imported(statement.module or "", "*", statement.level)
+            for statement in own_statements(self.tree.body)
+            if type(statement) is ast.ImportFrom and statement.names[0].name == "*"
+        )
+
+    @cached_property
+    def owners(self) -> dict[tuple[str, int], tuple[Class, ...]]:
+        """The classes around each method, outermost first, by the method's name and line."""
+        found: dict[tuple[str, int], tuple[Class, ...]] = {}
+        for bindings in self.bindings.values():
+            for binding in bindings:
+                if type(binding) is Class:
+                    _add_owners(binding, (binding,), found)
+        return found
+
+    def owner_of(self, function: FunctionNode) -> Class | None:
+        """The innermost class around a function of the module, or around its rewritten copy at the same line."""
+        around = self.owners.get((function.name, function.lineno))
+        return around[-1] if around else None
+
+
+def define(tree: ast.Module, *, name: str = "", is_package: bool = False) -> ModuleDefinitions:
+    """Say what a module defines; `name` (dotted) lets its relative imports be followed."""
+    return ModuleDefinitions(name=name, is_package=is_package, tree=tree)
+
+
+def signature_of(arguments: ast.arguments) -> Signature:
+    """The formal parameters written in a `def` or `lambda`; names with two leading underscores are positional-only."""
+    positional = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
+    return Signature(
+        positional=tuple(positional),
+        positional_only=len(arguments.posonlyargs),
+        vararg=arguments.vararg and arguments.vararg.arg,
+        keyword_only=tuple(argument.arg for argument in arguments.kwonlyargs),
+        kwarg=arguments.kwarg and arguments.kwarg.arg,
+    )
+
+
+_BLOCKS = ("body", "handlers", "orelse", "finalbody", "cases")
+_COMPOUND = (ast.If, ast.Try, ast.For, ast.While, ast.With, ast.AsyncFor, ast.AsyncWith, ast.Match)
+if hasattr(ast, "TryStar"):
+    _COMPOUND += (ast.TryStar,)
+
+
+def own_statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """The statements of a body in source order, blocks inside included, bodies of functions and classes not."""
+    for statement in body:
+        yield statement
+        kind = type(statement)
+        if kind in _COMPOUND or kind is ast.ExceptHandler or kind is ast.match_case:
+            for block in _BLOCKS:
+                inner = getattr(statement, block, None)
+                if inner:
+                    yield from own_statements(inner)
+
+
+def target_names(target: ast.expr) -> Iterator[str]:
+    """The names that an assignment target binds."""
+    if isinstance(target, ast.Name):
+        yield target.id
+    elif isinstance(target, (ast.Tuple, ast.List)):
+        for element in target.elts:
+            yield from target_names(element)
+    elif isinstance(target, ast.Starred):
+        yield from target_names(target.value)
+
+
+def _bindings(
+    body: list[ast.stmt], module: ModuleDefinitions, owner: Class | None
+) -> dict[str, tuple[Binding, ...]]:
+    found: dict[str, tuple[Binding, ...]] = {}
+    for statement in body:
+        for name, binding in _bound(statement, module, owner):
+            if type(binding) is Function and _adds_to_property(binding, name, found):
+                continue
+            found[name] = (binding,)
+        if type(statement) is ast.Delete:
+            for target in statement.targets:
+                for name in target_names(target):
+                    found.pop(name, None)
+        elif type(statement) in _COMPOUND:
+            for inner in own_statements([statement]):
+                for name, binding in _bound(inner, module, owner):
+                    found[name] = (*found.get(name, ()), binding)
+    return found
+
+
+def _adds_to_property(function: Function, name: str, found: dict[str, tuple[Binding, ...]]) -> bool:
+    """Whether a definition is the setter or deleter of a property, or follows an overload it must not hide."""
+    return name in found and any(decorator in ("setter", "deleter") for decorator in function.decorators)
+
+
+def _bound(
+    statement: ast.AST, module: ModuleDefinitions, owner: Class | None
+) -> Iterator[tuple[str, Binding]]:
+    """The names that one statement itself binds, blocks inside it left out."""
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        yield statement.name, Function(statement.name, statement, module, owner)
+    elif isinstance(statement, ast.ClassDef):
+        yield statement.name, Class(statement.name, statement, module)
+    elif isinstance(statement, ast.Import):
+        for alias in statement.names:
+            if alias.asname is None:
+                yield alias.name.partition(".")[0], Imported(alias.name.partition(".")[0], None, 0)
+            else:
+                yield alias.asname, Imported(alias.name, None, 0)
+    elif isinstance(statement, ast.ImportFrom):
+        for alias in statement.names:
+            if alias.name != "*":
+                yield alias.asname or alias.name, Imported(statement.module or "", alias.name, statement.level)
+    elif isinstance(statement, ast.Assign):
+        for target in statement.targets:
+            yield from _assigned(target, statement.value)
+    elif isinstance(statement, ast.AnnAssign):
+        if isinstance(statement.target, ast.Name):
+            yield statement.target.id, Annotated(statement.annotation, statement.value)
+    elif isinstance(statement, (ast.For, ast.AsyncFor)):
+        for name in target_names(statement.target):
+            yield name, UNKNOWN
+    elif isinstance(statement, (ast.With, ast.AsyncWith)):
+        for item in statement.items:
+            if item.optional_vars is not None:
+                for name in target_names(item.optional_vars):
+                    yield name, UNKNOWN
+
+
+def _assigned(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, Binding]]:
+    if isinstance(target, ast.Name):
+        yield target.id, Assigned(value)
+    elif isinstance(target, (ast.Tuple, ast.List)):
+        if isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(target.elts):
+            for part, inner in zip(target.elts, value.elts, strict=True):
+                yield from _assigned(part, inner)
+        else:
+            for name in target_names(target):
+                yield name, UNKNOWN
+
+
+def _self_assignments(method: Function) -> Iterator[tuple[str, Binding]]:
+    parameters = method.signature.positional
+    if not parameters or isinstance(method.node, ast.Lambda):
+        return
+    for statement in own_statements(method.node.body):
+        if isinstance(statement, ast.Assign):
+            for target in statement.targets:
+                yield from _attribute_assignments(target, statement.value, parameters[0])
+        elif isinstance(statement, ast.AnnAssign):
+            name = _attribute_of(statement.target, parameters[0])
+            if name is not None:
+                yield name, Annotated(statement.annotation, statement.value)
+
+
+def _attribute_assignments(
+    target: ast.expr, value: ast.expr, receiver: str
+) -> Iterator[tuple[str, Binding]]:
+    name = _attribute_of(target, receiver)
+    if name is not None:
+        yield name, Assigned(value)
+    elif isinstance(target, (ast.Tuple, ast.List)):
+        values: list[ast.expr | None] = [None] * len(target.elts)
+        if isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(target.elts):
+            values = [*value.elts]
+        for part, inner in zip(target.elts, values, strict=True):
+            name = _attribute_of(part, receiver)
+            if name is not None:
+                yield name, UNKNOWN if inner is None else Assigned(inner)
+
+
+def _attribute_of(target: ast.expr, receiver: str) -> str | None:
+    """The `name` of a target `receiver.name`."""
+    if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == receiver:
+        return target.attr
+    return None
+
+
+def _last_name(node: ast.expr) -> str:
+    while isinstance(node, ast.Call):
+        node = node.func
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _add_owners(
+    owner: Class, around: tuple[Class, ...], found: dict[tuple[str, int], tuple[Class, ...]]
+) -> None:
+    for bindings in owner.members.values():
+        for binding in bindings:
+            if type(binding) is Function:
+                found.setdefault((binding.name, binding.node.lineno), around)
+            elif type(binding) is Class:
+                _add_owners(binding, (*around, binding), found)

@@ -1,0 +1,175 @@
+"""Python source as text: decoding, line ends, positions, and clear refusals.
+
+Positions. `ast` counts columns in UTF-8 bytes; everything in this package counts characters. A place is one number,
+the character offset into `Source.text`, in which every line ends with a bare newline.
+"""
+
+import ast
+import io
+import tokenize
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+__all__ = ["MAX_CHARACTERS", "MAX_DEPTH", "MAX_TOKENS", "Source", "SourceError"]
+
+MAX_CHARACTERS = 2_000_000
+"""Longer files are refused before they are parsed."""
+MAX_DEPTH = 200
+"""The deepest nesting of syntax that is read; the standard library stays under 40."""
+MAX_TOKENS = 20_000
+"""The longest function that is read, in tokens."""
+
+
+class SourceError(ValueError):
+    """Source that gives no graph. The message is one sentence: where, what was expected, what came."""
+
+    def __init__(self, path: str | None, line: int | None, problem: str) -> None:
+        place = path or "<source>"
+        super().__init__(f"{place}:{line}: {problem}" if line else f"{place}: {problem}")
+        self.path = path
+        self.line = line
+        self.problem = problem
+
+
+@dataclass(frozen=True)
+class Source:
+    """Decoded text with bare newlines; `first_line` is the number of its first line in the file it comes from."""
+
+    text: str
+    path: str | None = None
+    first_line: int = 1
+
+    @classmethod
+    def read(cls, source: str | bytes, path: str | None = None, first_line: int = 1) -> "Source":
+        """Decode as Python would (byte order mark, coding cookie, UTF-8), and refuse what cannot be source."""
+        text = _decode(source, path) if isinstance(source, bytes) else source.removeprefix("\ufeff")
+        if len(text) > MAX_CHARACTERS:
+            raise SourceError(path, None, f"expected at most {MAX_CHARACTERS} characters, got {len(text)}")
+        if "\r" in text:
+            text = text.replace("\r\n", "\n").replace("\r", "\n")
+        for forbidden, name in (("\0", "a NUL character"), *_surrogate(text)):
+            if forbidden in text:
+                line = first_line + text.count("\n", 0, text.index(forbidden))
+                raise SourceError(path, line, f"expected Python source text, got {name}")
+        return cls(text, path, first_line)
+
+    @cached_property
+    def line_starts(self) -> list[int]:
+        """The offset of each line, then the offset of the end."""
+        starts = [0]
+        find = self.text.find
+        at = find("\n")
+        while at >= 0:
+            starts.append(at + 1)
+            at = find("\n", at + 1)
+        if starts[-1] != len(self.text):
+            starts.append(len(self.text))
+        return starts
+
+    @cached_property
+    def wide_lines(self) -> dict[int, list[int]]:
+        """For each line index with non-ASCII text: the character column of every byte column."""
+        if self.text.isascii():
+            return {}
+        starts = self.line_starts
+        lines = ((i, self.text[a:b]) for i, (a, b) in enumerate(zip(starts, starts[1:], strict=False)))
+        return {i: _columns_of_bytes(line) for i, line in lines if not line.isascii()}
+
+    def spans(self, starts: list[int], ends: list[int]) -> np.ndarray:
+        """Line, column, end line, end column of each (start, end) pair of offsets; -1 offsets stay -1."""
+        line_starts = np.array(self.line_starts, dtype=np.int64)
+        spans = np.empty((len(starts), 4), dtype=np.int32)
+        for column, offsets in ((0, starts), (2, ends)):
+            offset = np.array(offsets, dtype=np.int64)
+            index = np.searchsorted(line_starts, offset, side="right") - 1
+            # The end of a text without a last newline lies on its last line, not on a line of its own.
+            if len(line_starts) > 1 and not self.text.endswith("\n"):
+                index = np.minimum(index, len(line_starts) - 2)
+            spans[:, column] = np.where(offset < 0, -1, index + self.first_line)
+            spans[:, column + 1] = np.where(offset < 0, -1, offset - line_starts[index])
+        return spans
+
+    def parse(self) -> ast.Module:
+        """The syntax tree, at most MAX_DEPTH deep; raises SourceError where Python would not compile."""
+        return _parse(self.text, self.path, self.first_line)
+
+    def parse_function(self) -> ast.FunctionDef | ast.AsyncFunctionDef:
+        """The tree of a text that is one function, indented or not; line numbers count from the text's first line."""
+        indented = self.text[:1] in " \t\f"
+        # The header goes on the line before the text, which is then moved back by one line.
+        module = _parse("if 1:\n" + self.text if indented else self.text, self.path, self.first_line - indented)
+        if indented:
+            module = ast.increment_lineno(module, -1)
+        body = module.body[0].body if indented and isinstance(module.body[0], ast.If) else module.body
+        if len(body) != 1 or not isinstance(body[0], ast.FunctionDef | ast.AsyncFunctionDef):
+            kinds = ", ".join(type(statement).__name__ for statement in body)
+            raise SourceError(self.path, self.first_line, f"expected the text of one function, got {kinds}")
+        return body[0]
+
+
+def _decode(source: bytes, path: str | None) -> str:
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
+        return source.decode(encoding)
+    except SyntaxError as error:
+        raise SourceError(path, 1, f"expected a known encoding, got: {error.msg}") from None
+    except UnicodeDecodeError as error:
+        line = 1 + source.count(b"\n", 0, error.start)
+        got = f"the byte 0x{source[error.start]:02x} ({error.reason})"
+        raise SourceError(path, line, f"expected text in {error.encoding}, got {got}") from None
+
+
+def _surrogate(text: str) -> list[tuple[str, str]]:
+    """The first lone surrogate, which no encoding of Python source can hold, with its name."""
+    if text.isascii():
+        return []
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        return [(text[error.start], f"the lone surrogate U+{ord(text[error.start]):04X}")]
+    return []
+
+
+def _columns_of_bytes(line: str) -> list[int]:
+    columns: list[int] = []
+    for column, character in enumerate(line):
+        columns.extend([column] * len(character.encode()))
+    columns.append(len(line))
+    return columns
+
+
+def _parse(text: str, path: str | None, first_line: int) -> ast.Module:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            module = ast.parse(text)
+    except SyntaxError as error:
+        line = first_line + (error.lineno or 1) - 1
+        raise SourceError(path, line, f"expected Python 3 source, got: {error.msg}") from None
+    except (RecursionError, MemoryError):
+        raise SourceError(path, None, f"expected syntax at most {MAX_DEPTH} levels deep, got far more") from None
+    except ValueError as error:  # for example an integer literal with more digits than Python converts
+        raise SourceError(path, None, f"expected Python 3 source, got: {error}") from None
+    _check_depth(module, path, first_line)
+    return module
+
+
+def _check_depth(module: ast.Module, path: str | None, first_line: int) -> None:
+    """Refuse deep trees, so that every later pass may recurse. Goes level by level and never recurses itself."""
+    level: list[ast.AST] = list(module.body)
+    for _ in range(MAX_DEPTH):
+        below: list[ast.AST] = []
+        for node in level:
+            for value in node.__dict__.values():
+                if isinstance(value, list):
+                    below.extend([item for item in value if isinstance(item, ast.AST)])
+                elif isinstance(value, ast.AST) and value._fields:
+                    below.append(value)
+        if not below:
+            return
+        level = below
+    line = next((node.lineno for node in level if hasattr(node, "lineno")), 1)  # pyright: ignore
+    raise SourceError(path, first_line + line - 1, f"expected syntax at most {MAX_DEPTH} levels deep, got more")

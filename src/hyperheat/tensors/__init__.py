@@ -1,0 +1,24 @@
+"""From hypergraphs to arrays: vocabulary, batches and attention layouts. numpy only."""
+
+from hyperheat.tensors.batch import AttentionPlan, HypergraphBatch, Strings, collate
+from hyperheat.tensors.gather import RowSums, Segments, row_sums, segments
+from hyperheat.tensors.layout import Group, Layout, by_size, packed
+from hyperheat.tensors.sampler import BudgetSampler
+from hyperheat.tensors.vocabulary import Vocabulary
+
+__all__ = [
+    "AttentionPlan",
+    "BudgetSampler",
+    "Group",
+    "HypergraphBatch",
+    "Layout",
+    "RowSums",
+    "Segments",
+    "Strings",
+    "Vocabulary",
+    "by_size",
+    "collate",
+    "packed",
+    "row_sums",
+    "segments",
+]

@@ -1,0 +1,140 @@
+"""Which subtokens have an embedding: one table for node labels, one for relation and qualifier names."""
+
+import hashlib
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from hyperheat.hypergraph import Hypergraph, names
+
+__all__ = ["UNKNOWN", "Splitter", "Vocabulary"]
+
+UNKNOWN = "<unknown>"
+Splitter = Literal["subtokens", "whole"]
+
+_SPLITTERS: dict[str, Callable[[str], Sequence[str]]] = {
+    "subtokens": names.split,
+    "whole": lambda name: (name,),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Vocabulary:
+    """Subtoken tables. Row 0 of both is the unknown subtoken, so names never seen in training still have a vector.
+
+    `split` says how a string becomes subtokens: "subtokens" (`parName` -> par, name), or "whole" where
+    strings are opaque identifiers.
+    """
+
+    labels: tuple[str, ...]
+    names: tuple[str, ...]
+    split: Splitter = "subtokens"
+    _label_ids: dict[str, tuple[int, ...]] = field(default_factory=dict, repr=False, compare=False)
+    _name_ids: dict[str, tuple[int, ...]] = field(default_factory=dict, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.split not in _SPLITTERS:
+            raise ValueError(f"split: expected one of {', '.join(_SPLITTERS)}, got {self.split!r}")
+        for table in ("labels", "names"):
+            entries = getattr(self, table)
+            if not entries or entries[0] != UNKNOWN:
+                raise ValueError(f"{table}: expected {UNKNOWN!r} as first entry, got {entries[:1]!r}")
+            if len(set(entries)) != len(entries):
+                twice = Counter(entries).most_common(1)[0][0]
+                raise ValueError(f"{table}: expected distinct subtokens, got {twice!r} more than once")
+
+    @classmethod
+    def build(
+        cls,
+        graphs: Iterable[Hypergraph],
+        *,
+        min_count: int = 1,
+        max_size: int | None = None,
+        split: Splitter = "subtokens",
+    ) -> "Vocabulary":
+        """Collect the subtokens that occur at least `min_count` times, the `max_size` most frequent of each table."""
+        labels: Counter[str] = Counter()
+        relation_names: Counter[str] = Counter()
+        for graph in graphs:
+            named = np.concatenate([graph.relation, graph.qualifier[graph.qualifier >= 0]])
+            for counter, used in ((labels, graph.label), (relation_names, named)):
+                for index in np.flatnonzero(counts := np.bincount(used, minlength=len(graph.names))).tolist():
+                    for subtoken in _SPLITTERS[split](graph.names[index]):
+                        counter[subtoken] += int(counts[index])
+        return cls(
+            labels=_select(labels, min_count, max_size),
+            names=_select(relation_names, min_count, max_size),
+            split=split,
+        )
+
+    def label_ids(self, label: str) -> tuple[int, ...]:
+        """The rows of a node label's subtokens."""
+        return _look_up(label, self._label_ids, self._label_index, self.split)
+
+    def name_ids(self, name: str) -> tuple[int, ...]:
+        """The rows of a relation's or qualifier's subtokens."""
+        return _look_up(name, self._name_ids, self._name_index, self.split)
+
+    @cached_property
+    def _label_index(self) -> dict[str, int]:
+        return {subtoken: row for row, subtoken in enumerate(self.labels)}
+
+    @cached_property
+    def _name_index(self) -> dict[str, int]:
+        return {subtoken: row for row, subtoken in enumerate(self.names)}
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A short hash of the content, by which an encoder recognises batches made with its vocabulary."""
+        return hashlib.sha256(self._json().encode()).hexdigest()[:16]
+
+    def _json(self) -> str:
+        content = {"split": self.split, "labels": self.labels, "names": self.names}
+        return json.dumps(content, ensure_ascii=False, indent=0) + "\n"
+
+    def save(self, path: str | Path) -> None:
+        """Write the vocabulary as JSON; an interrupted write leaves the old file."""
+        temporary = Path(f"{path}.{os.getpid()}.tmp")
+        temporary.write_text(self._json(), encoding="utf-8")
+        temporary.replace(path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Vocabulary":
+        """Read what `save` wrote."""
+        try:
+            content = json.loads(Path(path).read_text(encoding="utf-8"))
+            if set(content) != {"split", "labels", "names"}:
+                raise ValueError(f"expected the keys split, labels, names, got {', '.join(map(str, content))}")
+            for table in ("labels", "names"):
+                if not isinstance(content[table], list) or not all(isinstance(s, str) for s in content[table]):
+                    raise ValueError(f"{table}: expected a list of strings")
+            return cls(
+                labels=tuple(content["labels"]), names=tuple(content["names"]), split=content["split"]
+            )
+        except (ValueError, TypeError) as error:
+            raise ValueError(f"{path}: not a vocabulary: {error}") from error
+
+
+def _select(counts: Counter[str], min_count: int, max_size: int | None) -> tuple[str, ...]:
+    """The frequent subtokens, most frequent first, ties in alphabetical order."""
+    ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    kept = [subtoken for subtoken, count in ranked if count >= min_count and subtoken != UNKNOWN]
+    return (UNKNOWN, *kept[:max_size])
+
+
+def _look_up(
+    name: str, cache: dict[str, tuple[int, ...]], index: dict[str, int], split: Splitter
+) -> tuple[int, ...]:
+    ids = cache.get(name)
+    if ids is None:
+        if len(cache) > 200_000:  # an endless stream of names must not fill the memory
+            cache.clear()
+        ids = cache[name] = tuple(index.get(subtoken, 0) for subtoken in _SPLITTERS[split](name))
+    return ids
