@@ -4,8 +4,8 @@
     label, relation, offsets, qualifier, node  list of integer
     span       list of integer, four per node; null where the graph has no spans
 
-A row group is read as a few flat arrays, and each graph's columns are slices of them: no Python object is made
-per node, edge or incidence. Needs pyarrow, which is imported only when a function is called.
+A row group is read as a few flat arrays, and each graph's columns are slices of them: no Python object is
+made per node, edge or incidence. Needs pyarrow, which is imported only when a function is called.
 """
 
 import os
@@ -78,7 +78,7 @@ def _check_schema(found: Any) -> None:
         index = found.get_field_index(field.name)
         if index < 0:
             raise ValueError(f"{field.name}: expected this column, got {', '.join(found.names) or 'none'}")
-        if found.field(index).type.value_type != field.type.value_type:
+        if found.field(index).type != field.type:
             raise ValueError(f"{field.name}: expected {field.type}, got {found.field(index).type}")
 
 
@@ -124,28 +124,31 @@ def _rows(table: Any) -> Iterator[dict[str, Any]]:
         columns: dict[str, Any] = {"names": tuple(texts[name_bounds[row] : name_bounds[row + 1]])}
         for column, (values, bounds, missing) in flat.items():
             columns[column] = None if missing[row] else values[bounds[row] : bounds[row + 1]]
-        if columns["span"] is not None:
-            columns["span"] = columns["span"].reshape(-1, 4)
         yield columns
 
 
 def _names(array: Any) -> tuple[list[str], np.ndarray]:
     """The names of all graphs one after the other, each distinct one a single Python string."""
+    _check_nulls("names", array, nullable=False)
     encoded = array.values.dictionary_encode()
     distinct = encoded.dictionary.to_pylist()
-    indices = encoded.indices.to_numpy(zero_copy_only=False).tolist()
-    return [distinct[index] for index in indices], array.offsets.to_numpy()
+    return [distinct[index] for index in encoded.indices.to_numpy().tolist()], array.offsets.to_numpy()
 
 
 def _flat(column: str, array: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    if array.values.null_count or (column != "span" and array.null_count):
-        raise ValueError(f"{column}: expected no null")
+    _check_nulls(column, array, nullable=column == "span")
     missing = array.is_null().to_numpy(zero_copy_only=False)
     return array.values.to_numpy(), array.offsets.to_numpy(), missing
 
 
+def _check_nulls(column: str, array: Any, *, nullable: bool) -> None:
+    if array.values.null_count or (array.null_count and not nullable):
+        raise ValueError(f"{column}: expected no missing values, got some")
+
+
 def _decode(row: int, columns: dict[str, Any]) -> Hypergraph:
+    span = columns.pop("span")
     try:
-        return Hypergraph(**columns)
+        return Hypergraph(**columns, span=None if span is None else span.reshape(-1, 4))
     except (ValueError, TypeError, IndexError) as error:
         raise ValueError(f"row {row}: {error}") from error
