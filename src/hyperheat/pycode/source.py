@@ -1,7 +1,7 @@
 """Python source as text: decoding, line ends, positions, and clear refusals.
 
-Positions. `ast` counts columns in UTF-8 bytes; everything in this package counts characters. A place is one number,
-the character offset into `Source.text`, in which every line ends with a bare newline.
+Positions. `ast` counts columns in UTF-8 bytes; everything in this package counts characters. A place is one
+number, the character offset into `Source.text`, in which every line ends with a bare newline.
 """
 
 import ast
@@ -10,6 +10,7 @@ import tokenize
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -21,6 +22,9 @@ MAX_DEPTH = 200
 """The deepest nesting of syntax that is read; the standard library stays under 40."""
 MAX_TOKENS = 20_000
 """The longest function that is read, in tokens."""
+
+
+_HEADER = "if 1:\n"
 
 
 class SourceError(ValueError):
@@ -36,7 +40,7 @@ class SourceError(ValueError):
 
 @dataclass(frozen=True)
 class Source:
-    """Decoded text with bare newlines; `first_line` is the number of its first line in the file it comes from."""
+    """Decoded text with bare newlines; `first_line` is the number of its first line in its file."""
 
     text: str
     path: str | None = None
@@ -44,7 +48,7 @@ class Source:
 
     @classmethod
     def read(cls, source: str | bytes, path: str | None = None, first_line: int = 1) -> "Source":
-        """Decode as Python would (byte order mark, coding cookie, UTF-8), and refuse what cannot be source."""
+        """Decode as Python does (byte order mark, coding cookie, UTF-8); refuse what cannot be source."""
         text = _decode(source, path) if isinstance(source, bytes) else source.removeprefix("\ufeff")
         if len(text) > MAX_CHARACTERS:
             raise SourceError(path, None, f"expected at most {MAX_CHARACTERS} characters, got {len(text)}")
@@ -55,6 +59,12 @@ class Source:
                 line = first_line + text.count("\n", 0, text.index(forbidden))
                 raise SourceError(path, line, f"expected Python source text, got {name}")
         return cls(text, path, first_line)
+
+    @classmethod
+    def read_function(cls, source: str, path: str | None = None, first_line: int = 1) -> "Source":
+        """The text of one function; an indented one gets a header line, so that it parses alone."""
+        indented = source[:1] in (" ", "\t", "\f")
+        return cls.read(_HEADER + source if indented else source, path, first_line - indented)
 
     @cached_property
     def line_starts(self) -> list[int]:
@@ -75,7 +85,7 @@ class Source:
         if self.text.isascii():
             return {}
         starts = self.line_starts
-        lines = ((i, self.text[a:b]) for i, (a, b) in enumerate(zip(starts, starts[1:], strict=False)))
+        lines = ((i, self.text[a:b]) for i, (a, b) in enumerate(pairwise(starts)))
         return {i: _columns_of_bytes(line) for i, line in lines if not line.isascii()}
 
     def spans(self, starts: list[int], ends: list[int]) -> np.ndarray:
@@ -94,20 +104,9 @@ class Source:
 
     def parse(self) -> ast.Module:
         """The syntax tree, at most MAX_DEPTH deep; raises SourceError where Python would not compile."""
-        return _parse(self.text, self.path, self.first_line)
-
-    def parse_function(self) -> ast.FunctionDef | ast.AsyncFunctionDef:
-        """The tree of a text that is one function, indented or not; line numbers count from the text's first line."""
-        indented = self.text[:1] in " \t\f"
-        # The header goes on the line before the text, which is then moved back by one line.
-        module = _parse("if 1:\n" + self.text if indented else self.text, self.path, self.first_line - indented)
-        if indented:
-            module = ast.increment_lineno(module, -1)
-        body = module.body[0].body if indented and isinstance(module.body[0], ast.If) else module.body
-        if len(body) != 1 or not isinstance(body[0], ast.FunctionDef | ast.AsyncFunctionDef):
-            kinds = ", ".join(type(statement).__name__ for statement in body)
-            raise SourceError(self.path, self.first_line, f"expected the text of one function, got {kinds}")
-        return body[0]
+        module = _parse(self)
+        _check_depth(module, self)
+        return module
 
 
 def _decode(source: bytes, path: str | None) -> str:
@@ -141,24 +140,25 @@ def _columns_of_bytes(line: str) -> list[int]:
     return columns
 
 
-def _parse(text: str, path: str | None, first_line: int) -> ast.Module:
+def _parse(source: Source) -> ast.Module:
+    path = source.path
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            module = ast.parse(text)
+            return ast.parse(source.text)
     except SyntaxError as error:
-        line = first_line + (error.lineno or 1) - 1
+        line = source.first_line + (error.lineno or 1) - 1
         raise SourceError(path, line, f"expected Python 3 source, got: {error.msg}") from None
     except (RecursionError, MemoryError):
-        raise SourceError(path, None, f"expected syntax at most {MAX_DEPTH} levels deep, got far more") from None
+        raise SourceError(
+            path, None, f"expected syntax at most {MAX_DEPTH} levels deep, got far more"
+        ) from None
     except ValueError as error:  # for example an integer literal with more digits than Python converts
         raise SourceError(path, None, f"expected Python 3 source, got: {error}") from None
-    _check_depth(module, path, first_line)
-    return module
 
 
-def _check_depth(module: ast.Module, path: str | None, first_line: int) -> None:
-    """Refuse deep trees, so that every later pass may recurse. Goes level by level and never recurses itself."""
+def _check_depth(module: ast.Module, source: Source) -> None:
+    """Refuse deep trees, so that every later pass may recurse; goes level by level itself."""
     level: list[ast.AST] = list(module.body)
     for _ in range(MAX_DEPTH):
         below: list[ast.AST] = []
@@ -171,5 +171,5 @@ def _check_depth(module: ast.Module, path: str | None, first_line: int) -> None:
         if not below:
             return
         level = below
-    line = next((node.lineno for node in level if hasattr(node, "lineno")), 1)  # pyright: ignore
-    raise SourceError(path, first_line + line - 1, f"expected syntax at most {MAX_DEPTH} levels deep, got more")
+    line = source.first_line + min(getattr(node, "lineno", 1) for node in level) - 1
+    raise SourceError(source.path, line, f"expected syntax at most {MAX_DEPTH} levels deep, got more")

@@ -1,11 +1,12 @@
 """The token stream of a function whose text is already known to parse.
 
-Not the standard library's `tokenize`: one regular expression match per token is several times faster, gives f-strings
-the same tokens under every version of Python (`f"`, text, `{`, the tokens of the expression, `}`, `"`), and knows
-all letters that names may have. Two more differences are meant: line ends are not tokens, and `not in` and
-`is not` are one token each, since each is one operator.
+Not the standard library's `tokenize`: one regular expression match per token is several times faster, gives
+f-strings the same tokens under every version of Python (`f"`, text, `{`, the tokens of the expression, `}`,
+`"`), and knows all letters that names may have. Two more differences are meant: line ends are not tokens, and
+`not in` and `is not` are one token each, since each is one operator.
 
-Every INDENT and DEDENT is a token of its own, also where several blocks end at one place, so that they balance.
+Every INDENT and DEDENT is a token of its own, also where several blocks end at one place, so that they
+balance.
 """
 
 import re
@@ -30,8 +31,8 @@ class Field:
 class Tokens:
     """Parallel lists: the text, start offset and end offset of every token.
 
-    `fields` maps the token index of the `{` of each replacement field to the field; `quotes` holds the indices of the
-    tokens that open and close f-strings.
+    `fields` maps the token index of the `{` of each replacement field to the field; `quotes` holds the
+    indices of the tokens that open and close f-strings.
     """
 
     texts: list[str]
@@ -42,20 +43,21 @@ class Tokens:
 
 
 def scan(text: str, start: int, end: int) -> Tokens:
-    """The tokens of `text[start:end]`, which holds whole lines; the indentation of its first line counts as none."""
+    """The tokens of the whole lines `text[start:end]`; the indentation of the first counts as none."""
     scanner = _Scanner(text, end)
     scanner.scan_lines(start)
     return Tokens(scanner.texts, scanner.starts, scanner.ends, scanner.fields, scanner.quotes)
 
 
-def find_comments(text: str, tokens: Tokens) -> list[tuple[int, int, int]]:
-    """(index of the next token, start, end) of every comment before the last token: they stand between tokens."""
+def find_comments(text: str, tokens: Tokens, end: int) -> list[tuple[int, int, int]]:
+    """(index of the next token, start, end) of every comment, up to the offset `end`."""
     found = []
     previous = tokens.starts[0]
-    for index, (start, end) in enumerate(zip(tokens.starts, tokens.ends, strict=True)):
-        if start > previous and index not in tokens.quotes:
+    for index, start in enumerate([*tokens.starts, end]):
+        if start > previous:
             found += [(index, *match.span()) for match in _COMMENT.finditer(text, previous, start)]
-        previous = max(previous, end)
+        if index < len(tokens.ends):
+            previous = tokens.ends[index]
     return found
 
 
@@ -165,7 +167,7 @@ class _Scanner:
             self.ends.append(at)
 
     def _expression(self, at: int, pattern: re.Pattern[str]) -> int:
-        """Read a logical line, or, given the pattern inside brackets, the expression of a replacement field."""
+        """Read a logical line, or, with the pattern for brackets, the expression of a replacement field."""
         text, end = self.text, self.end
         texts, starts, ends = self.texts, self.starts, self.ends
         in_field = pattern is _IN_BRACKETS
@@ -184,7 +186,7 @@ class _Scanner:
                 if word in _OPENING:
                     depth += 1
                     match_at = _IN_BRACKETS.match
-                elif in_field and not depth and (word == "}" or word[0] in ":!" and word != "!="):
+                elif in_field and not depth and (word == "}" or (word[0] in ":!" and word != "!=")):
                     return start
                 elif word in _CLOSING:
                     depth -= 1
