@@ -55,6 +55,7 @@ class Signature:
 
     positional: tuple[str, ...] = ()  # positional-only ones first
     positional_only: int = 0  # how many of `positional` cannot be given by keyword
+    required: int = 0  # how many of `positional` have no default
     vararg: str | None = None
     keyword_only: tuple[str, ...] = ()
     kwarg: str | None = None
@@ -63,8 +64,8 @@ class Signature:
         """The parameters that are left when the receiver is given; a bare `*args` swallows it."""
         if not self.positional:
             return self
-        rest = max(self.positional_only - 1, 0)
-        return Signature(self.positional[1:], rest, self.vararg, self.keyword_only, self.kwarg)
+        only, required = max(self.positional_only - 1, 0), max(self.required - 1, 0)
+        return Signature(self.positional[1:], only, required, self.vararg, self.keyword_only, self.kwarg)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +130,11 @@ class Function:
             return _IMPLICIT_KINDS.get(self.name, "function")
         return "function"
 
+    @property
+    def adds_to_property(self) -> bool:
+        """Whether it is the setter or deleter of a property that exists already."""
+        return "setter" in self.decorators or "deleter" in self.decorators
+
 
 @dataclass(frozen=True, eq=False)
 class Class:
@@ -188,19 +194,15 @@ class ModuleDefinitions:
         )
 
     @cached_property
-    def owners(self) -> dict[tuple[str, int], tuple[Class, ...]]:
-        """The classes around each method, outermost first, by the method's name and line."""
-        found: dict[tuple[str, int], tuple[Class, ...]] = {}
-        for bindings in self.bindings.values():
-            for binding in bindings:
-                if type(binding) is Class:
-                    _add_owners(binding, (binding,), found)
+    def owners(self) -> dict[tuple[str, int], Class]:
+        """The innermost class around each method, by the method's name and line."""
+        found: dict[tuple[str, int], Class] = {}
+        _add_owners(self.tree.body, self.bindings, self, found)
         return found
 
     def owner_of(self, function: FunctionNode) -> Class | None:
         """The innermost class around a function of the module, or around its rewritten copy at the same line."""
-        around = self.owners.get((function.name, function.lineno))
-        return around[-1] if around else None
+        return self.owners.get((function.name, function.lineno))
 
 
 def define(tree: ast.Module, *, name: str = "", is_package: bool = False) -> ModuleDefinitions:
@@ -209,11 +211,12 @@ def define(tree: ast.Module, *, name: str = "", is_package: bool = False) -> Mod
 
 
 def signature_of(arguments: ast.arguments) -> Signature:
-    """The formal parameters written in a `def` or `lambda`; names with two leading underscores are positional-only."""
+    """The formal parameters written in a `def` or `lambda`."""
     positional = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
     return Signature(
         positional=tuple(positional),
         positional_only=len(arguments.posonlyargs),
+        required=len(positional) - len(arguments.defaults),
         vararg=arguments.vararg and arguments.vararg.arg,
         keyword_only=tuple(argument.arg for argument in arguments.kwonlyargs),
         kwarg=arguments.kwarg and arguments.kwarg.arg,
@@ -255,8 +258,13 @@ def _bindings(
     found: dict[str, tuple[Binding, ...]] = {}
     for statement in body:
         for name, binding in _bound(statement, module, owner):
-            if type(binding) is Function and _adds_to_property(binding, name, found):
-                continue
+            before = found.get(name, ())
+            if before and type(binding) is Function and type(before[-1]) is Function:
+                if binding.adds_to_property:
+                    continue
+                if binding.kind == before[-1].kind == "overload":
+                    found[name] = (*before, binding)
+                    continue
             found[name] = (binding,)
         if type(statement) is ast.Delete:
             for target in statement.targets:
@@ -267,11 +275,6 @@ def _bindings(
                 for name, binding in _bound(inner, module, owner):
                     found[name] = (*found.get(name, ()), binding)
     return found
-
-
-def _adds_to_property(function: Function, name: str, found: dict[str, tuple[Binding, ...]]) -> bool:
-    """Whether a definition is the setter or deleter of a property, or follows an overload it must not hide."""
-    return name in found and any(decorator in ("setter", "deleter") for decorator in function.decorators)
 
 
 def _bound(
@@ -291,7 +294,10 @@ def _bound(
     elif isinstance(statement, ast.ImportFrom):
         for alias in statement.names:
             if alias.name != "*":
-                yield alias.asname or alias.name, Imported(statement.module or "", alias.name, statement.level)
+                yield (
+                    alias.asname or alias.name,
+                    Imported(statement.module or "", alias.name, statement.level),
+                )
     elif isinstance(statement, ast.Assign):
         for target in statement.targets:
             yield from _assigned(target, statement.value)
@@ -334,9 +340,7 @@ def _self_assignments(method: Function) -> Iterator[tuple[str, Binding]]:
                 yield name, Annotated(statement.annotation, statement.value)
 
 
-def _attribute_assignments(
-    target: ast.expr, value: ast.expr, receiver: str
-) -> Iterator[tuple[str, Binding]]:
+def _attribute_assignments(target: ast.expr, value: ast.expr, receiver: str) -> Iterator[tuple[str, Binding]]:
     name = _attribute_of(target, receiver)
     if name is not None:
         yield name, Assigned(value)
@@ -352,7 +356,11 @@ def _attribute_assignments(
 
 def _attribute_of(target: ast.expr, receiver: str) -> str | None:
     """The `name` of a target `receiver.name`."""
-    if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == receiver:
+    if (
+        isinstance(target, ast.Attribute)
+        and isinstance(target.value, ast.Name)
+        and target.value.id == receiver
+    ):
         return target.attr
     return None
 
@@ -366,11 +374,17 @@ def _last_name(node: ast.expr) -> str:
 
 
 def _add_owners(
-    owner: Class, around: tuple[Class, ...], found: dict[tuple[str, int], tuple[Class, ...]]
+    body: list[ast.stmt],
+    bindings: dict[str, tuple[Binding, ...]],
+    module: ModuleDefinitions,
+    found: dict[tuple[str, int], Class],
 ) -> None:
-    for bindings in owner.members.values():
-        for binding in bindings:
-            if type(binding) is Function:
-                found.setdefault((binding.name, binding.node.lineno), around)
-            elif type(binding) is Class:
-                _add_owners(binding, (*around, binding), found)
+    for statement in own_statements(body):
+        if not isinstance(statement, ast.ClassDef):
+            continue
+        known = (b for b in bindings.get(statement.name, ()) if type(b) is Class and b.node is statement)
+        owner = next(known, None) or Class(statement.name, statement, module)
+        for method in own_statements(statement.body):
+            if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                found[method.name, method.lineno] = owner
+        _add_owners(statement.body, owner.members, module, found)

@@ -1,0 +1,145 @@
+"""What calls call: inference over the syntax of a module, its project and the signature table."""
+
+import ast
+
+from hyperheat.pycode.bodies import Body
+from hyperheat.pycode.calls import Callee, visible_name
+from hyperheat.pycode.constructors import constructor
+from hyperheat.pycode.definitions import Annotated, Assigned, Binding, Class, Function, ModuleDefinitions
+from hyperheat.pycode.expressions import Expressions
+from hyperheat.pycode.lookup import Lookup
+from hyperheat.pycode.values import Bound, Instance, Value, Values, union
+
+__all__ = ["Resolver"]
+
+_FUEL = 3
+
+
+class Resolver(Lookup):
+    """Finds what calls call, by inference over the syntax alone."""
+
+    def callees(
+        self, function: ast.FunctionDef | ast.AsyncFunctionDef, module: ModuleDefinitions
+    ) -> dict[ast.Call, Values]:
+        """What each call inside a function may call."""
+        calls: dict[ast.Call, Values] = {}
+        owner = module.owner_of(function)
+        outside = Body(self, module, owner, names={}, closure={}, fuel=_FUEL, calls=calls)
+        outside.in_class_body = owner is not None
+        outside.block([function])
+        outside.nested()
+        return calls
+
+    def candidates(self, call: ast.Call, values: Values) -> list[Callee]:
+        """The values that can be called, with their formal parameters."""
+        found = [self._callee(value, call) for value in values]
+        return [callee for callee in found if callee is not None]
+
+    # What inference asks back
+
+    def expression(
+        self, node: ast.expr, module: ModuleDefinitions, around: Class | None, fuel: int
+    ) -> Values:
+        return self._scope(module, around, fuel).value(node)
+
+    def base(self, node: ast.expr, of: Class, fuel: int) -> Values:
+        return Expressions(self, of.module, None, names={}, closure=of.closure or {}, fuel=fuel).value(node)
+
+    def annotation(
+        self, node: ast.expr, module: ModuleDefinitions, around: Class | None, fuel: int
+    ) -> Values:
+        return self._scope(module, around, fuel).annotated(node)
+
+    def in_method(self, binding: Binding, method: Function, fuel: int) -> Values:
+        if isinstance(method.node, ast.Lambda):
+            return ()
+        scope = self._body(method, fuel)
+        if isinstance(binding, Annotated):
+            return scope.annotated(binding.annotation)
+        return scope.value(binding.value) if isinstance(binding, Assigned) else ()
+
+    def returned(self, function: Function, receiver: Value | None, given: Values, fuel: int) -> Values:
+        node = function.node
+        if isinstance(node, ast.Lambda):
+            return ()
+        if node.returns is not None:
+            values = self._declared(function, node.returns, receiver, given, fuel)
+        elif fuel <= 0:
+            return ()
+        else:
+            values = self._inferred(function, fuel)
+            if isinstance(receiver, Instance) and function.owner is not None:
+                own = Instance(function.owner)
+                values = tuple(receiver if value == own else value for value in values)
+        if "contextmanager" in function.decorators:
+            return self._wrapped("ContextManager", values)
+        if "asynccontextmanager" in function.decorators:
+            return self._wrapped("AsyncContextManager", values)
+        return values
+
+    def _declared(
+        self, function: Function, returns: ast.expr, receiver: Value | None, given: Values, fuel: int
+    ) -> Values:
+        scope = self._scope(function.module, function.owner, fuel)
+        args = receiver.args if isinstance(receiver, Instance) else ()
+        if isinstance(receiver, Class):
+            receiver = Instance(receiver)
+        scope.type_variables = {"Self": (receiver,) if receiver is not None else ()}
+        if function.module.name == "builtins":
+            items = args[0] if args else scope.items(given)
+            scope.type_variables.update(Item=items, Key=items, Value=args[1] if len(args) > 1 else ())
+        values = scope.annotated(returns)
+        return (
+            self._wrapped("Coroutine", values) if isinstance(function.node, ast.AsyncFunctionDef) else values
+        )
+
+    def _inferred(self, function: Function, fuel: int) -> Values:
+        memo = self._memo(function.module)
+        key = (function, "returned", fuel)
+        if key not in memo:
+            body = self._body(function, fuel - 1)
+            body.block(function.node.body)  # pyright: ignore[reportArgumentType]
+            if body.is_generator:
+                memo[key] = self._wrapped("Generator", union(body.yields))
+            elif isinstance(function.node, ast.AsyncFunctionDef):
+                memo[key] = self._wrapped("Coroutine", union(body.returns))
+            else:
+                memo[key] = union(body.returns)
+        return memo[key]
+
+    def _wrapped(self, kind: str, values: Values) -> Values:
+        return (Instance(self.builtin(kind), (values,)),)
+
+    def _scope(self, module: ModuleDefinitions, around: Class | None, fuel: int) -> Expressions:
+        closure = {} if around is None else around.closure or {}
+        scope = Expressions(self, module, None, names={}, closure=closure, fuel=fuel)
+        scope.class_body = around
+        return scope
+
+    def _body(self, function: Function, fuel: int) -> Body:
+        """The scope at the start of a function's body."""
+        closure = function.closure or (function.owner and function.owner.closure) or {}
+        body = Body(self, function.module, function.owner, names={}, closure=closure, fuel=fuel)
+        body.enter(function.node)  # pyright: ignore[reportArgumentType]
+        return body
+
+    def _callee(self, value: Value, call: ast.Call) -> Callee | None:
+        if type(value) is Function:
+            name = value.name or visible_name(call.func)
+            return Callee(name, value.signature, None, value.kind == "overload")
+        if type(value) is Bound:
+            return _bound(value)
+        if type(value) is Class:
+            return constructor(value, self, _FUEL)
+        if type(value) is Instance:
+            for method in self.attribute(value, "__call__", _FUEL):
+                if type(method) is Bound:
+                    return _bound(method)
+        return None
+
+
+def _bound(method: Bound) -> Callee:
+    signature = method.function.signature
+    receiver = signature.positional[0] if signature.positional else "self"
+    overload = method.function.kind == "overload"
+    return Callee(method.function.name, signature.without_first(), receiver, overload)
