@@ -161,6 +161,9 @@ def _separate(centres: np.ndarray, sizes: np.ndarray) -> np.ndarray:
         clash = np.flatnonzero((overlap[:, 0] > 0.01) & (overlap[:, 1] > 0.01))
         if not len(clash):
             break
+        if 2 * len(clash) > len(sizes):  # too crowded to push: spread first, which keeps the shape
+            centres *= 1.05
+            continue
         axis = overlap[clash].argmin(axis=1)
         push = 0.3 * overlap[clash, axis] * np.where(offset[clash, axis] < 0, -1.0, 1.0)
         np.add.at(centres, (one[clash], axis), push)

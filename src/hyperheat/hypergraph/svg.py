@@ -1,6 +1,7 @@
 """A drawing as one self-contained SVG: shaded squares, round nodes, the qualifier on the spoke between."""
 
 import unicodedata
+from collections import Counter
 from dataclasses import dataclass
 from html import escape
 
@@ -15,6 +16,7 @@ __all__ = ["to_svg"]
 _MARGIN = 16.0
 _HEIGHT = 30.0  # of nodes and edges
 _SPOKE = 18.0  # of line seen on either side of a qualifier
+_MODERATE = 400  # nodes, edges and qualifiers together
 _LONGEST = 28  # characters on a shape; the whole text is in its tooltip
 _SHADES = ("#cfdcec", "#f3dcc4", "#d3e6d0", "#ead3df", "#e3dfc4", "#d5d3ea", "#cfe5e6", "#ecd0cc")
 _STYLE = """
@@ -68,13 +70,32 @@ def to_svg(graph: Hypergraph) -> str:
 
 
 def _centres(graph: Hypergraph, nodes: list[_Shape], edges: list[_Shape], spokes: list[_Shape]) -> np.ndarray:
-    """Places of nodes, edges and qualifiers; a qualifier is a box of its own between edge and node."""
-    shapes = [*nodes, *edges, *spokes]
-    sizes = np.array([(shape.width, shape.height) for shape in shapes]).reshape(-1, 2)
-    spoke = len(nodes) + len(edges) + np.arange(len(spokes))
-    ends = np.concatenate([len(nodes) + _edge_of_incidence(graph), graph.node])
-    links = np.stack([np.concatenate([spoke, spoke]), ends], axis=1)
-    return place(sizes, links, sizes[links, 0].sum(axis=1) / 2 + _SPOKE)
+    """Places of nodes, edges and qualifiers.
+
+    In a graph of moderate size a qualifier is a box of its own between its edge and its node, so that it
+    covers nothing. In a large one it stands in the middle of its spoke, whatever else is there.
+    """
+    sizes = np.array([(shape.width, shape.height) for shape in [*nodes, *edges, *spokes]]).reshape(-1, 2)
+    half, bodies = sizes[:, 0] / 2, len(nodes) + len(edges)
+    edge, node, spoke = len(nodes) + _edge_of_incidence(graph), graph.node, bodies + np.arange(len(spokes))
+    if len(sizes) <= _MODERATE:
+        links = np.stack([np.concatenate([spoke, spoke]), np.concatenate([edge, node])], axis=1)
+        return place(sizes, links, half[links].sum(axis=1) + _SPOKE)
+    lengths = half[edge] + half[node] + 2 * half[spoke] + 2 * _SPOKE
+    centres = place(sizes[:bodies], np.stack([edge, node], axis=1), lengths)
+    middles = (centres[edge] + centres[node]) / 2
+    middles[:, 1] += 16.0 * np.array(_repetition(edge, node))
+    return np.concatenate([centres, middles])
+
+
+def _repetition(edge: np.ndarray, node: np.ndarray) -> list[int]:
+    """How often the same node stood in the same edge before, for each incidence."""
+    seen: Counter[tuple[int, int]] = Counter()
+    earlier = []
+    for pair in zip(edge.tolist(), node.tolist(), strict=True):
+        earlier.append(seen[pair])
+        seen[pair] += 1
+    return earlier
 
 
 def _edge_of_incidence(graph: Hypergraph) -> np.ndarray:
