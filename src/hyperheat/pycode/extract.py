@@ -14,6 +14,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from hyperheat.hypergraph import Hypergraph
+from hyperheat.pycode.definitions import ModuleDefinitions, define
+from hyperheat.pycode.flow import FunctionFlow, analyse
+from hyperheat.pycode.project import ProjectIndex
+from hyperheat.pycode.scopes import ModuleScope
+from hyperheat.pycode.semantics import CallCounts, relations
 from hyperheat.pycode.source import Source, SourceError
 from hyperheat.pycode.syntax import FunctionSyntax
 
@@ -35,6 +40,8 @@ class FunctionGraph:
     span: tuple[int, int, int, int]
     source: str = field(repr=False)
     graph: Hypergraph
+    calls: CallCounts
+    scope: ModuleScope = field(repr=False, compare=False)
     syntax: FunctionSyntax = field(repr=False, compare=False)
 
 
@@ -43,6 +50,8 @@ class ModuleFacts:
     """What all functions of a module share, computed once."""
 
     source: Source = field(repr=False)
+    definitions: ModuleDefinitions = field(repr=False)
+    project: ProjectIndex | None
     comments: bool
     chunk: int
     overlap: int
@@ -59,7 +68,7 @@ class ModuleGraphs:
 def extract(
     source: str | bytes,
     path: str | None = None,
-    project: None = None,
+    project: ProjectIndex | None = None,
     *,
     comments: bool = False,
     chunk: int = 512,
@@ -74,38 +83,47 @@ def extract(
         raise ValueError(f"overlap: expected at least 0 and less than chunk={chunk}, got {overlap}")
     text = Source.read(source, path)
     tree = text.parse()
-    facts = ModuleFacts(source=text, comments=comments, chunk=chunk, overlap=overlap)
-    functions = [_build(node, name, text, facts) for name, node in _outermost(tree.body, "")]
-    return ModuleGraphs(facts=facts, functions=tuple(functions))
+    facts = ModuleFacts(
+        source=text,
+        definitions=define(tree) if project is None or path is None else project.define(tree, path),
+        project=project,
+        comments=comments,
+        chunk=chunk,
+        overlap=overlap,
+    )
+    outermost = _outermost(tree.body, "", ModuleScope.of(tree))
+    functions = tuple(_build(node, name, scope, text, facts) for name, node, scope in outermost)
+    return ModuleGraphs(facts=facts, functions=functions)
 
 
 def extract_function(source: str, original: FunctionGraph, facts: ModuleFacts) -> FunctionGraph:
-    """Read one function again after an edit; `source` is what `original.source` has become, indentation
-    included.
+    """Read one function again after an edit; `source` is what `original.source` has become.
 
-    The edit may change the number of lines. It is seen against the old facts: what other functions call is
-    not changed.
+    The edit may change the number of lines. It is seen against the old facts: what other functions call is not
+    changed.
     """
-    text = Source.read_function(source, facts.source.path, first_line=original.span[0])
-    functions = list(_outermost(text.parse().body, ""))
+    text = Source.read_function(source, original.span[0], facts.source.path)
+    functions = list(_outermost(text.parse().body, "", original.scope))
     if len(functions) != 1:
-        got = ", ".join(name for name, _ in functions) or "none"
+        got = ", ".join(name for name, _, _ in functions) or "none"
         raise SourceError(
             facts.source.path, original.span[0], f"expected the text of one function, got {got}"
         )
-    return _build(functions[0][1], original.name, text, facts)
+    return _build(functions[0][1], original.name, original.scope, text, facts)
 
 
-def _outermost(body: list[ast.stmt], prefix: str) -> Iterator[tuple[str, FunctionNode]]:
-    """Qualified name and node of every function that is inside no other function."""
+def _outermost(
+    body: list[ast.stmt], prefix: str, scope: ModuleScope
+) -> Iterator[tuple[str, FunctionNode, ModuleScope]]:
+    """Qualified name, node and surroundings of every function that is inside no other function."""
     for statement in body:
         if isinstance(statement, FunctionNode):
-            yield prefix + statement.name, statement
+            yield prefix + statement.name, statement, scope
         elif isinstance(statement, ast.ClassDef):
-            yield from _outermost(statement.body, f"{prefix}{statement.name}.")
+            yield from _outermost(statement.body, f"{prefix}{statement.name}.", scope.inside(statement))
         else:
             for block in _blocks(statement):
-                yield from _outermost(block, prefix)
+                yield from _outermost(block, prefix, scope)
 
 
 def _blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
@@ -117,16 +135,37 @@ def _blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
     yield getattr(statement, "finalbody", [])
 
 
-def _build(node: FunctionNode, name: str, source: Source, facts: ModuleFacts) -> FunctionGraph:
-    syntax = FunctionSyntax(node, source)
+def _build(
+    function: FunctionNode, name: str, scope: ModuleScope, source: Source, facts: ModuleFacts
+) -> FunctionGraph:
+    syntax = FunctionSyntax(function, source)
     syntax.relate_tokens(comments=facts.comments, chunk=facts.chunk, overlap=facts.overlap)
     syntax.relate_tree()
+    _relate_flow(syntax, analyse(function, scope))
+    found, calls = relations(function, facts.definitions, facts.project)
+    for relation in found:
+        syntax.relate(relation.name, relation.incidences)
     start, end = syntax.extent
     line, column, end_line, end_column = source.spans([start], [end])[0].tolist()
     return FunctionGraph(
         name=name,
         span=(line, column, end_line, end_column),
-        source=source.text[source.line_starts[line - source.first_line] : syntax.end_of_lines],
+        source=source.text[syntax.start_of_lines : syntax.end_of_lines],
         graph=replace(syntax.builder.build(), span=source.spans(syntax.starts, syntax.ends)),
+        calls=calls,
+        scope=scope,
         syntax=syntax,
     )
+
+
+def _relate_flow(syntax: FunctionSyntax, flow: FunctionFlow) -> None:
+    for name, merged in (("CtrlF", flow.control), ("MayRead", flow.may_read), ("MayWrite", flow.may_write)):
+        for previous, successors in merged:
+            syntax.relate(name, [*(("prev", p) for p in previous), *(("succ", s) for s in successors)])
+    for symbol in flow.symbols:
+        last = set(symbol.last_uses)
+        occurrences = [("may_last_use" if o in last else "occ", syntax.node(o)) for o in symbol.occurrences]
+        syntax.builder.relate("Symbol", ("sym", syntax.add_node(symbol.name)), *occurrences)
+    for name, sources in (("Returns", flow.returns), ("Yields", flow.yields)):
+        for function, places in sources:
+            syntax.relate(name, [("fn", function), *(("from", place) for place in places)])

@@ -24,21 +24,10 @@ class Layout:
 
     def __init__(self, source: Source, tokens: Tokens) -> None:
         self.texts = tokens.texts
-        self._line_starts = source.line_starts
-        self._wide_lines = source.wide_lines
+        self.offset = source.offset
         real = [i for i, text in enumerate(tokens.texts) if text is not INDENT and text is not DEDENT]
         self.at_start = {tokens.starts[i]: i for i in real}
         self.at_end = {tokens.ends[i]: i for i in real}
-
-    def offset(self, line: int, column: int) -> int:
-        """The character offset of an `ast` position; -1 where there is no such place."""
-        line -= 1
-        try:
-            if line in self._wide_lines:
-                column = self._wide_lines[line][column]
-            return self._line_starts[line] + column
-        except IndexError:
-            return -1
 
     # Any: of the `ast` types, only those with a position are asked for one.
     def start(self, node: Any) -> int:

@@ -14,17 +14,19 @@ from itertools import pairwise
 
 import numpy as np
 
-__all__ = ["MAX_CHARACTERS", "MAX_DEPTH", "MAX_TOKENS", "Source", "SourceError"]
+__all__ = ["MAX_CHARACTERS", "MAX_DEPTH", "MAX_SEPARATORS", "MAX_TOKENS", "Source", "SourceError"]
 
-MAX_CHARACTERS = 2_000_000
+MAX_CHARACTERS = 1_000_000
 """Longer files are refused before they are parsed."""
+MAX_SEPARATORS = 150_000
+"""So are denser ones: a megabyte of ordinary code has about this many line ends, commas, brackets, ..."""
 MAX_DEPTH = 200
 """The deepest nesting of syntax that is read; the standard library stays under 40."""
 MAX_TOKENS = 20_000
 """The longest function that is read, in tokens."""
 
-
-_HEADER = "if 1:\n"
+_SEPARATORS = "\n\"',.:;=<>([{"
+_INDENTATION = (" ", "\t", "\f")
 
 
 class SourceError(ValueError):
@@ -40,44 +42,47 @@ class SourceError(ValueError):
 
 @dataclass(frozen=True)
 class Source:
-    """Decoded text with bare newlines; `first_line` is the number of its first line in its file."""
+    """Decoded text in which every line ends with a bare newline, and the file it comes from."""
 
     text: str
     path: str | None = None
-    first_line: int = 1
 
     @classmethod
-    def read(cls, source: str | bytes, path: str | None = None, first_line: int = 1) -> "Source":
+    def read(cls, source: str | bytes, path: str | None = None) -> "Source":
         """Decode as Python does (byte order mark, coding cookie, UTF-8); refuse what cannot be source."""
         text = _decode(source, path) if isinstance(source, bytes) else source.removeprefix("\ufeff")
         if len(text) > MAX_CHARACTERS:
             raise SourceError(path, None, f"expected at most {MAX_CHARACTERS} characters, got {len(text)}")
+        separators = sum(map(text.count, _SEPARATORS))
+        if separators > MAX_SEPARATORS:
+            got = f"{separators} (line ends, commas, brackets and the like)"
+            raise SourceError(path, None, f"expected at most {MAX_SEPARATORS} separators, got {got}")
         if "\r" in text:
             text = text.replace("\r\n", "\n").replace("\r", "\n")
         for forbidden, name in (("\0", "a NUL character"), *_surrogate(text)):
             if forbidden in text:
-                line = first_line + text.count("\n", 0, text.index(forbidden))
+                line = 1 + text.count("\n", 0, text.index(forbidden))
                 raise SourceError(path, line, f"expected Python source text, got {name}")
-        return cls(text, path, first_line)
+        return cls(text, path)
 
     @classmethod
-    def read_function(cls, source: str, path: str | None = None, first_line: int = 1) -> "Source":
-        """The text of one function; an indented one gets a header line, so that it parses alone."""
-        indented = source[:1] in (" ", "\t", "\f")
-        return cls.read(_HEADER + source if indented else source, path, first_line - indented)
+    def read_function(cls, source: str, line: int, path: str | None = None) -> "Source":
+        """The text of one function on its line of an otherwise empty file, in a block if it is indented."""
+        above = "\n" * (line - 2) + "if 1:\n" if source[:1] in _INDENTATION else "\n" * (line - 1)
+        return cls.read(above + source, path)
+
+    @cached_property
+    def _line_starts(self) -> np.ndarray:
+        characters = np.frombuffer(self.text.encode("utf-32-le"), dtype=np.uint32)
+        starts = [[0], np.flatnonzero(characters == ord("\n")) + 1]
+        if not self.text.endswith("\n"):
+            starts.append([len(self.text)])
+        return np.concatenate(starts)
 
     @cached_property
     def line_starts(self) -> list[int]:
         """The offset of each line, then the offset of the end."""
-        starts = [0]
-        find = self.text.find
-        at = find("\n")
-        while at >= 0:
-            starts.append(at + 1)
-            at = find("\n", at + 1)
-        if starts[-1] != len(self.text):
-            starts.append(len(self.text))
-        return starts
+        return self._line_starts.tolist()
 
     @cached_property
     def wide_lines(self) -> dict[int, list[int]]:
@@ -88,18 +93,37 @@ class Source:
         lines = ((i, self.text[a:b]) for i, (a, b) in enumerate(pairwise(starts)))
         return {i: _columns_of_bytes(line) for i, line in lines if not line.isascii()}
 
+    def offset(self, line: int, column: int) -> int:
+        """The character offset of a position of `ast`; -1 where there is no such place."""
+        try:
+            if line - 1 in self.wide_lines:
+                column = self.wide_lines[line - 1][column]
+            return self.line_starts[line - 1] + column
+        except IndexError:
+            return -1
+
+    def function_start(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+        """The offset of the line on which a function begins, with its first decorator if it has any."""
+        if not function.decorator_list:
+            return self.line_starts[function.lineno - 1]
+        decorator = function.decorator_list[0]
+        sign = self.offset(decorator.lineno, decorator.col_offset)
+        while (
+            True
+        ):  # back to the sign that begins its line; others may stand in comments before the decorator
+            sign = self.text.rindex("@", 0, sign)
+            line = self.text.rfind("\n", 0, sign) + 1
+            if not self.text[line:sign].strip():
+                return line
+
     def spans(self, starts: list[int], ends: list[int]) -> np.ndarray:
-        """Line, column, end line, end column of each (start, end) pair of offsets; -1 offsets stay -1."""
-        line_starts = np.array(self.line_starts, dtype=np.int64)
+        """Line, column, end line, end column of each (start, end) pair of offsets; -1 for the offset -1."""
         spans = np.empty((len(starts), 4), dtype=np.int32)
-        for column, offsets in ((0, starts), (2, ends)):
-            offset = np.array(offsets, dtype=np.int64)
-            index = np.searchsorted(line_starts, offset, side="right") - 1
-            # The end of a text without a last newline lies on its last line, not on a line of its own.
-            if len(line_starts) > 1 and not self.text.endswith("\n"):
-                index = np.minimum(index, len(line_starts) - 2)
-            spans[:, column] = np.where(offset < 0, -1, index + self.first_line)
-            spans[:, column + 1] = np.where(offset < 0, -1, offset - line_starts[index])
+        for column, offsets in ((0, np.array(starts)), (2, np.array(ends))):
+            # Without the last entry: the end of a text without a last newline lies on its last line.
+            line = np.searchsorted(self._line_starts[:-1], offsets, side="right")
+            spans[:, column] = np.where(offsets < 0, -1, line)
+            spans[:, column + 1] = np.where(offsets < 0, -1, offsets - self._line_starts[line - 1])
         return spans
 
     def parse(self) -> ast.Module:
@@ -115,6 +139,8 @@ def _decode(source: bytes, path: str | None) -> str:
         return source.decode(encoding)
     except SyntaxError as error:
         raise SourceError(path, 1, f"expected a known encoding, got: {error.msg}") from None
+    except LookupError as error:  # a codec that does not give text, such as base64
+        raise SourceError(path, 1, f"expected a text encoding, got: {error}") from None
     except UnicodeDecodeError as error:
         line = 1 + source.count(b"\n", 0, error.start)
         got = f"the byte 0x{source[error.start]:02x} ({error.reason})"
@@ -147,8 +173,7 @@ def _parse(source: Source) -> ast.Module:
             warnings.simplefilter("ignore")
             return ast.parse(source.text)
     except SyntaxError as error:
-        line = source.first_line + (error.lineno or 1) - 1
-        raise SourceError(path, line, f"expected Python 3 source, got: {error.msg}") from None
+        raise SourceError(path, error.lineno, f"expected Python 3 source, got: {error.msg}") from None
     except (RecursionError, MemoryError):
         raise SourceError(
             path, None, f"expected syntax at most {MAX_DEPTH} levels deep, got far more"
@@ -171,5 +196,5 @@ def _check_depth(module: ast.Module, source: Source) -> None:
         if not below:
             return
         level = below
-    line = source.first_line + min(getattr(node, "lineno", 1) for node in level) - 1
+    line = min(getattr(node, "lineno", 1) for node in level)
     raise SourceError(source.path, line, f"expected syntax at most {MAX_DEPTH} levels deep, got more")

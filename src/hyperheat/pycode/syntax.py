@@ -6,7 +6,7 @@ one (`body`). Punctuation and keywords, which no syntax node claims, stand in `T
 """
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from hyperheat.hypergraph import HypergraphBuilder
@@ -14,7 +14,7 @@ from hyperheat.pycode.anchor import Anchor
 from hyperheat.pycode.fields import FORMS, numbered
 from hyperheat.pycode.layout import FINDERS, Finder, Layout
 from hyperheat.pycode.source import MAX_TOKENS, Source, SourceError
-from hyperheat.pycode.tokens import Field, find_comments, scan
+from hyperheat.pycode.tokens import Field, TooManyTokens, find_comments, scan
 
 __all__ = ["MAX_LABEL", "FunctionSyntax"]
 
@@ -33,21 +33,19 @@ class FunctionSyntax:
     def __init__(self, function: ast.FunctionDef | ast.AsyncFunctionDef, source: Source) -> None:
         self.function = function
         self.source = source
-        line_starts = source.line_starts
-        first_line = min([function.lineno, *(decorator.lineno for decorator in function.decorator_list)])
-        self.end_of_lines = line_starts[function.end_lineno or first_line]
-        self.tokens = scan(source.text, line_starts[first_line - 1], self.end_of_lines)
-        if len(self.tokens.texts) > MAX_TOKENS:
-            line = source.first_line + first_line - 1
-            got = f"{len(self.tokens.texts)} in {function.name}"
-            raise SourceError(
-                source.path, line, f"expected at most {MAX_TOKENS} tokens in a function, got {got}"
-            )
+        self.start_of_lines = source.function_start(function)
+        self.end_of_lines = source.line_starts[function.end_lineno or function.lineno]
+        try:
+            self.tokens = scan(source.text, self.start_of_lines, self.end_of_lines, MAX_TOKENS)
+        except TooManyTokens:
+            problem = f"expected at most {MAX_TOKENS} tokens in the function {function.name}, got more"
+            raise SourceError(source.path, function.lineno, problem) from None
         self.layout = Layout(source, self.tokens)
         self.builder = HypergraphBuilder()
         self.starts = self.tokens.starts.copy()
         self.ends = self.tokens.ends.copy()
         self._nodes: dict[ast.AST, int] = {}
+        self._found: dict[tuple[ast.AST, str], list[int]] = {}
         self._pending: list[ast.AST] = []
         self.defaults: dict[ast.arg, ast.expr] = {}
         self.fields: dict[ast.AST, Field] = {}
@@ -64,9 +62,17 @@ class FunctionSyntax:
         """The graph node of an anchor."""
         if isinstance(anchor, ast.AST):
             return self._nodes[anchor]
-        syntax, field, *index = anchor
-        found = FINDERS[type(syntax), field](self.layout, syntax)
-        return found[index[0] if index else 0] if found else self._nodes[syntax]
+        key, index = anchor[:2], anchor[2] if len(anchor) == 3 else 0
+        found = self._found.get(key)
+        if found is None:
+            syntax, field = key
+            found = FINDERS[type(syntax), field](self.layout, syntax) or [self._nodes[syntax]]
+            self._found[key] = found
+        return found[index]
+
+    def relate(self, relation: str, incidences: Iterable[tuple[str, Anchor]]) -> None:
+        """Add an edge whose ends are given as anchors."""
+        self.builder.relate(relation, *[(qualifier, self.node(anchor)) for qualifier, anchor in incidences])
 
     def relate_tokens(self, *, comments: bool, chunk: int, overlap: int) -> None:
         """Add `Tokens` edges of `chunk` tokens; neighbours share `overlap` tokens, positions are absolute."""

@@ -10,9 +10,10 @@ balance.
 """
 
 import re
+import sys
 from dataclasses import dataclass
 
-__all__ = ["DEDENT", "INDENT", "Field", "Tokens", "find_comments", "scan"]
+__all__ = ["DEDENT", "INDENT", "Field", "Tokens", "TooManyTokens", "find_comments", "scan"]
 
 INDENT, DEDENT = "<INDENT>", "<DEDENT>"
 
@@ -42,9 +43,13 @@ class Tokens:
     quotes: set[int]
 
 
-def scan(text: str, start: int, end: int) -> Tokens:
+class TooManyTokens(ValueError):
+    """More tokens than the limit given to `scan`."""
+
+
+def scan(text: str, start: int, end: int, limit: int = sys.maxsize) -> Tokens:
     """The tokens of the whole lines `text[start:end]`; the indentation of the first counts as none."""
-    scanner = _Scanner(text, end)
+    scanner = _Scanner(text, end, limit)
     scanner.scan_lines(start)
     return Tokens(scanner.texts, scanner.starts, scanner.ends, scanner.fields, scanner.quotes)
 
@@ -119,9 +124,10 @@ _OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 class _Scanner:
     """Walks the text once; every method starts at an offset and returns the offset after what it has read."""
 
-    def __init__(self, text: str, end: int) -> None:
+    def __init__(self, text: str, end: int, limit: int) -> None:
         self.text = text
         self.end = end
+        self.limit = limit
         self.texts: list[str] = []
         self.starts: list[int] = []
         self.ends: list[int] = []
@@ -180,6 +186,8 @@ class _Scanner:
             kind = match.lastindex
             if kind is None:
                 return end
+            if len(texts) > self.limit:
+                raise TooManyTokens
             start, at = match.span(kind)
             word = match[kind]
             if kind == _OPERATION:
