@@ -36,11 +36,9 @@ def write_parquet(graphs: Iterable[Hypergraph], path: str | os.PathLike[str]) ->
     """Write the hypergraphs and return how many there were; the file appears only when all are written."""
     parquet = require("pyarrow.parquet")
     schema = _schema()
+    settings = {"compression": "zstd", "use_dictionary": ["names.list.element"]}
     count = 0
-    with (
-        whole_file(path) as temporary,
-        parquet.ParquetWriter(temporary, schema, compression="zstd", use_dictionary=["names"]) as writer,
-    ):
+    with whole_file(path) as temporary, parquet.ParquetWriter(temporary, schema, **settings) as writer:
         for group in _groups(graphs):
             writer.write_batch(_encode(group, schema))
             count += len(group)
