@@ -2,9 +2,9 @@
 
     python tools/make_signatures.py
 
-Modules written in Python are read from their source. Modules written in C are imported and inspected. What neither
-says comes from `signatures_overlay.pyi`. Return types of Python functions are inferred by the resolver itself, so
-the table is made twice: first from inspection and overlay alone, then with inference on top of that.
+Modules written in Python are read from their source. Modules written in C are imported and inspected. What
+neither says comes from `signatures_overlay.pyi`. Return types of Python functions are inferred by the resolver
+itself, so the table is made twice: first from inspection and overlay alone, then with inference on top.
 """
 
 import ast
@@ -28,9 +28,11 @@ from hyperheat.pycode.values import Instance, Values
 
 STDLIB = Path(sysconfig.get_paths()["stdlib"])
 OVERLAY = Path(__file__).with_name("signatures_overlay.pyi")
-LEFT_OUT = frozenset(
-    "antigravity ensurepip idlelib lib2to3 pydoc_data test tests this turtledemo __phello__ __hello__".split()
-)
+LEFT_OUT = {"antigravity", "ensurepip", "idlelib", "lib2to3", "pydoc_data", "test", "tests", "this", "turtledemo"}
+KEPT_DECORATORS = {
+    *("staticmethod", "classmethod", "property", "cached_property", "abstractproperty"),
+    *("contextmanager", "asynccontextmanager", "DynamicClassAttribute"),
+}
 FOUND = "__found__"  # stands for a parameter list that the overlay leaves to introspection
 
 # A stub is the text of one definition; a class is a dict of stubs, its bases under the key "".
@@ -114,11 +116,11 @@ def _inspected_class(cls: type, module: str) -> Stubs | str:
             text = _inspected_function(key, getattr(cls, key), receiver=decorator == "classmethod")
             if text:
                 stubs[key] = f"@{decorator}\n{text}"
-        elif callable(value) and not isinstance(value, type) and key != "__init__":
+        elif callable(value) and not isinstance(value, type) and key not in ("__init__", "__new__"):
             text = _inspected_function(key, value)
             if text:
                 stubs[key] = text
-    if constructor and "__new__" not in stubs:
+    if constructor:
         stubs["__init__"] = constructor
     return stubs
 
@@ -264,12 +266,6 @@ class Writer:
         return alias
 
 
-KEPT_DECORATORS = frozenset(
-    "staticmethod classmethod property cached_property contextmanager asynccontextmanager abstractproperty"
-    " DynamicClassAttribute".split()
-)
-
-
 def _plain(arguments: ast.arguments) -> ast.arguments:
     """Parameters without annotations, their defaults as `...`."""
 
@@ -324,12 +320,27 @@ def _stubs_of(body: list[ast.stmt]) -> Stubs:
             stubs[ast.unparse(statement.target)] = ast.unparse(statement)
         elif isinstance(statement, ast.Assign):
             stubs[ast.unparse(statement.targets[0])] = ast.unparse(statement)
-        elif isinstance(statement, (ast.Import, ast.ImportFrom)):
+        elif isinstance(statement, ast.Import):
             for alias in statement.names:
-                one = type(statement)(**{**vars(statement), "names": [alias]})
-                key = alias.asname or alias.name
-                stubs[f"*{getattr(one, 'module', '')}" if key == "*" else key] = ast.unparse(one)
+                stubs[alias.asname or alias.name] = ast.unparse(ast.Import([alias]))
+        elif isinstance(statement, ast.ImportFrom):
+            for alias in statement.names:
+                key = f"*{statement.module}" if alias.name == "*" else alias.asname or alias.name
+                stubs[key] = ast.unparse(ast.ImportFrom(statement.module, [alias], statement.level))
     return stubs
+
+
+def _with_overlay(table: dict[str, Stubs], overlay: dict[str, Stubs]) -> dict[str, Stubs]:
+    merged = dict(table)
+    for name, stubs in overlay.items():
+        found = dict(table.get(name, {}))
+        for key, stub in stubs.items():
+            if isinstance(stub, dict) and not isinstance(found.get(key), dict):
+                # A class made in C that a module in Python passes on, such as `re.Pattern`.
+                live = getattr(importlib.import_module(name), key, None)
+                found[key] = _inspected_class(live, live.__module__) if isinstance(live, type) else {"": ""}
+        merged[name] = _laid_over(found, stubs)
+    return merged
 
 
 def _laid_over(found: Stubs, overlay: Stubs) -> Stubs:

@@ -6,29 +6,30 @@ from hyperheat.pycode.calls import Callee
 from hyperheat.pycode.definitions import Annotated, Class, Function, Signature
 from hyperheat.pycode.lookup import Lookup
 
-__all__ = ["constructor"]
-
-_OPAQUE = frozenset({"Any", "ClassVar"})
+__all__ = ["constructors"]
 
 
-def constructor(of: Class, lookup: Lookup, fuel: int) -> Callee | None:
-    """The formal parameters of a call of a class; None if a base that may define them is unknown."""
-    if of.fields is not None:
-        return Callee(of.name, Signature(of.fields))
+def constructors(of: Class, lookup: Lookup, fuel: int) -> list[Callee]:
+    """The formal parameters of a call of a class, by overload; none if a base that may define them is unknown."""
     order, complete = lookup.mro(of, fuel)
     for cls in order:
         for name in ("__init__", "__new__"):
-            for binding in cls.members.get(name, ()):
-                if type(binding) is Function:
-                    overload = binding.kind == "overload"
-                    return Callee(of.name, binding.signature.without_first(), None, overload)
-        if cls.fields is not None:
-            return Callee(of.name, Signature(cls.fields))
-        if _is_dataclass(cls):
-            return Callee(of.name, _dataclass_signature(order[order.index(cls) :]))
-        if _is_named_tuple(cls):
-            return Callee(of.name, Signature(tuple(_annotated_names(cls))))
-    return Callee(of.name, Signature()) if complete else None
+            found = [binding for binding in cls.members.get(name, ()) if type(binding) is Function]
+            if found:
+                return [Callee(of.name, f.signature.without_first(), None, f.kind == "overload") for f in found]
+        signature = _field_signature(cls, order)
+        if signature is not None:
+            return [Callee(of.name, signature)]
+    return [Callee(of.name, Signature())] if complete else []
+
+
+def _field_signature(cls: Class, order: tuple[Class, ...]) -> Signature | None:
+    """The parameters that a class has for its fields, if it is a data class or named tuple."""
+    if cls.fields is not None:
+        return Signature(cls.fields)
+    if _is_dataclass(cls):
+        return _dataclass_signature(order[order.index(cls) :])
+    return Signature(tuple(_annotated_names(cls))) if _is_named_tuple(cls) else None
 
 
 def _is_named_tuple(cls: Class) -> bool:
@@ -44,7 +45,7 @@ def _is_dataclass(cls: Class) -> bool:
 
 
 def _dataclass_signature(order: tuple[Class, ...]) -> Signature:
-    """The fields of the data classes among a class and its bases, bases first; a field keeps its first place."""
+    """The fields of the data classes among a class and its bases; a field keeps the place in its first class."""
     fields: dict[str, bool] = {}
     for cls in reversed(order):
         decorators = [node for name, node in cls.decorators if name == "dataclass"]

@@ -4,10 +4,11 @@ import ast
 
 from hyperheat.pycode.bodies import Body
 from hyperheat.pycode.calls import Callee, visible_name
-from hyperheat.pycode.constructors import constructor
+from hyperheat.pycode.constructors import constructors
 from hyperheat.pycode.definitions import Annotated, Assigned, Binding, Class, Function, ModuleDefinitions
 from hyperheat.pycode.expressions import Expressions
 from hyperheat.pycode.lookup import Lookup
+from hyperheat.pycode.signatures import stdlib_module
 from hyperheat.pycode.values import Bound, Instance, Value, Values, union
 
 __all__ = ["Resolver"]
@@ -32,8 +33,19 @@ class Resolver(Lookup):
 
     def candidates(self, call: ast.Call, values: Values) -> list[Callee]:
         """The values that can be called, with their formal parameters."""
-        found = [self._callee(value, call) for value in values]
-        return [callee for callee in found if callee is not None]
+        found: list[Callee] = []
+        for value in values:
+            if type(value) is Function:
+                name = value.name or visible_name(call.func)
+                found.append(Callee(name, value.signature, None, value.kind == "overload"))
+            elif type(value) is Bound:
+                found.append(_bound(value))
+            elif type(value) is Class:
+                found += constructors(value, self, _FUEL)
+            elif type(value) is Instance:
+                methods = self.attribute(value, "__call__", _FUEL)
+                found += [_bound(method) for method in methods if type(method) is Bound]
+        return found
 
     # What inference asks back
 
@@ -85,7 +97,7 @@ class Resolver(Lookup):
         if isinstance(receiver, Class):
             receiver = Instance(receiver)
         scope.type_variables = {"Self": (receiver,) if receiver is not None else ()}
-        if function.module.name == "builtins":
+        if stdlib_module(function.module.name) is function.module:
             items = args[0] if args else scope.items(given)
             scope.type_variables.update(Item=items, Key=items, Value=args[1] if len(args) > 1 else ())
         values = scope.annotated(returns)
@@ -122,20 +134,6 @@ class Resolver(Lookup):
         body = Body(self, function.module, function.owner, names={}, closure=closure, fuel=fuel)
         body.enter(function.node)  # pyright: ignore[reportArgumentType]
         return body
-
-    def _callee(self, value: Value, call: ast.Call) -> Callee | None:
-        if type(value) is Function:
-            name = value.name or visible_name(call.func)
-            return Callee(name, value.signature, None, value.kind == "overload")
-        if type(value) is Bound:
-            return _bound(value)
-        if type(value) is Class:
-            return constructor(value, self, _FUEL)
-        if type(value) is Instance:
-            for method in self.attribute(value, "__call__", _FUEL):
-                if type(method) is Bound:
-                    return _bound(method)
-        return None
 
 
 def _bound(method: Bound) -> Callee:

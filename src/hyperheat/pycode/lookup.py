@@ -244,14 +244,18 @@ class Lookup(ABC):
         return ()
 
     def _of_instance(self, of: Class, name: str, receiver: Instance, fuel: int) -> Values:
+        if name == "__class__":
+            return (of,)
         found = self.member(of, name, fuel)
         values: Values = ()
         if found is not None:
             bindings, cls = found
             values = union([self._taken(b, cls, receiver, fuel) for b in bindings])
-        if not values:
-            values = self._assigned_in_methods(of, name, fuel)
-        return values
+        return values or self._assigned_in_methods(of, name, fuel) or self._of_object(name, receiver, fuel)
+
+    def _of_object(self, name: str, receiver: Instance | Class, fuel: int) -> Values:
+        root = self.builtin("object")
+        return union([self._taken(b, root, receiver, fuel) for b in root.members.get(name, ())])
 
     def _assigned_in_methods(self, of: Class, name: str, fuel: int) -> Values:
         if fuel <= 0:
@@ -281,8 +285,7 @@ class Lookup(ABC):
             bindings = cls.members.get(name)
             if bindings is not None:
                 return union([self._taken(b, cls, value.receiver, fuel) for b in bindings])
-        bindings = self.builtin("object").members.get(name, ()) if complete else ()
-        return union([self._taken(b, self.builtin("object"), value.receiver, fuel) for b in bindings])
+        return self._of_object(name, value.receiver, fuel) if complete else ()
 
     def _taken(self, binding: Binding, cls: Class, receiver: Instance | Class, fuel: int) -> Values:
         """A class member as it is seen through an object or a class."""

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from hyperheat.pycode.definitions import ModuleDefinitions, define
 
-__all__ = ["ProjectIndex"]
+__all__ = ["ProjectIndex", "define_file"]
 
 _SKIPPED = frozenset({"__pycache__", "node_modules", "site-packages", "build", "dist", "venv"})
 _LARGEST = 4_000_000  # bytes; larger files are generated data
@@ -87,6 +87,17 @@ class ProjectIndex:
             tree = _parse(path)
             self._modules[path] = None if tree is None else self.define(tree, path)
         return self._modules[path]
+
+
+def define_file(tree: ast.Module, path: str | Path | None, project: ProjectIndex | None) -> ModuleDefinitions:
+    """Say what a file defines; its place on disk tells the packages around it, to which its imports may be relative."""
+    if project is not None and path is not None:
+        return project.define(tree, path)
+    if path is None:
+        return define(tree)
+    resolved = Path(path).resolve()
+    name = _dotted(resolved, Path(resolved.anchor))
+    return define(tree, name=name, is_package=resolved.name == "__init__.py")
 
 
 def _dotted(path: Path, top: Path) -> str:
