@@ -16,6 +16,7 @@ _GAP = 10.0  # between two boxes
 _COMPONENT_GAP = 36.0
 _STRESS_LIMIT = 600  # boxes of one component; above, distances between all pairs cost too much
 _ITERATIONS = 150
+_POWER_ITERATIONS = 40
 _SETTLED = 0.2  # when no box moves further than this, the stress is low enough
 _FLATTEN = 0.7  # boxes are wider than high, so rows may be closer than columns
 _PATIENCE = 60  # steps of pushing boxes apart before all are spread
@@ -36,6 +37,8 @@ def place(sizes: np.ndarray, links: np.ndarray, lengths: np.ndarray) -> np.ndarr
 def _place_component(
     members: np.ndarray, sizes: np.ndarray, links: np.ndarray, lengths: np.ndarray
 ) -> np.ndarray:
+    if len(members) == 1:
+        return np.zeros((1, 2))
     if len(members) > _STRESS_LIMIT:
         return _grid(sizes[members])
     local = np.full(len(sizes), -1)
@@ -88,7 +91,8 @@ def _minimise_stress(centres: np.ndarray, distances: np.ndarray) -> np.ndarray:
     """Minimise the sum over pairs of (|x_i - x_j| / d_ij - 1)^2 by repeated Guttman transforms."""
     weights = 1.0 / (distances + np.eye(len(distances))) ** 2
     np.fill_diagonal(weights, 0.0)
-    inverse = np.linalg.pinv(np.diag(weights.sum(axis=1)) - weights, hermitian=True)
+    # The Laplacian does not see shifts of all boxes, so a constant may be added to make it invertible.
+    inverse = np.linalg.inv(np.diag(weights.sum(axis=1)) - weights + weights.mean())
     for _ in range(_ITERATIONS):
         pull = weights * distances / np.maximum(_apart(centres), 1e-9)
         moved = inverse @ (pull.sum(axis=1)[:, None] * centres - pull @ centres)
@@ -129,15 +133,17 @@ def _radial_start(distances: np.ndarray, neighbours: list[list[int]]) -> np.ndar
 
 
 def _scaled_start(distances: np.ndarray) -> np.ndarray:
-    """Classical scaling, plus a small spiral so that no two points coincide."""
+    """Classical scaling by power iteration, plus a small spiral so that no two points coincide."""
     squared = distances**2
     centred = -0.5 * (squared - squared.mean(axis=0) - squared.mean(axis=1)[:, None] + squared.mean())
-    values, vectors = np.linalg.eigh(centred)
-    values, vectors = values[-2:], vectors[:, -2:]
     number = np.arange(len(distances))
     angle = number * 2.399963  # the golden angle
     spiral = np.stack([np.cos(angle), np.sin(angle)], axis=1) * np.sqrt(number + 1.0)[:, None]
-    return spiral + np.pad(vectors * np.sqrt(np.maximum(values, 0.0)), ((0, 0), (2 - len(values), 0)))
+    axes = spiral
+    for _ in range(_POWER_ITERATIONS):
+        axes, _ = np.linalg.qr(centred @ axes)
+    values = (axes * (centred @ axes)).sum(axis=0)
+    return spiral + axes * np.sqrt(np.maximum(values, 0.0))
 
 
 def _turn(centres: np.ndarray) -> np.ndarray:
