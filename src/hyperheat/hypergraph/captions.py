@@ -1,6 +1,7 @@
 """The words of a drawing: what is written on nodes, edges and spokes, and how wide it is."""
 
 import unicodedata
+from collections import Counter
 
 from hyperheat.hypergraph.graph import Hypergraph
 
@@ -21,11 +22,9 @@ def printable(text: str) -> str:
 def node_captions(graph: Hypergraph) -> list[str]:
     """The label of each node, with `#node` behind it where several nodes share the label."""
     labels = graph.labels
-    seen: dict[str, int] = {}
-    for label in labels:
-        seen[label] = seen.get(label, 0) + 1
+    counts = Counter(labels)
     return [
-        printable(label) + (f" #{index}" if seen[label] > 1 else "") for index, label in enumerate(labels)
+        printable(label) + (f" #{index}" if counts[label] > 1 else "") for index, label in enumerate(labels)
     ]
 
 

@@ -15,6 +15,7 @@ All strings live once in `names`; the columns hold indices into it:
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -111,6 +112,11 @@ class Hypergraph:
         return len(self.node)
 
     @property
+    def edge(self) -> np.ndarray:
+        """The edge of each incidence, beside `node`: [I]."""
+        return np.repeat(np.arange(self.num_edges), np.diff(self.offsets))
+
+    @property
     def labels(self) -> list[str]:
         """The label of every node, in order."""
         return [self.names[i] for i in self.label.tolist()]
@@ -159,9 +165,7 @@ class Hypergraph:
     def display_labels(self) -> list[str]:
         """Labels as `str` shows them: quoted where needed, `label#node` where several nodes share one."""
         labels = self.labels
-        counts: dict[str, int] = {}
-        for label in labels:
-            counts[label] = counts.get(label, 0) + 1
+        counts = Counter(labels)
         return [
             (label if _PLAIN_LABEL.fullmatch(label) else json.dumps(label, ensure_ascii=False))
             + (f"#{index}" if counts[label] > 1 else "")

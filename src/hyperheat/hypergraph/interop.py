@@ -98,8 +98,7 @@ def to_pyg(graph: Hypergraph) -> "torch_geometric.data.HeteroData":
         data["node"].span = torch.tensor(graph.span, dtype=torch.long)
     data["edge"].num_nodes = graph.num_edges
     data["edge"].relation = torch.tensor(graph.relation, dtype=torch.long)
-    edge = np.repeat(np.arange(graph.num_edges), np.diff(graph.offsets))
-    data[_INCIDENCE].edge_index = torch.tensor(np.stack([graph.node, edge]), dtype=torch.long)
+    data[_INCIDENCE].edge_index = torch.tensor(np.stack([graph.node, graph.edge]), dtype=torch.long)
     data[_INCIDENCE].qualifier = torch.tensor(graph.qualifier, dtype=torch.long)
     return data
 

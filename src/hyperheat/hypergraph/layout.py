@@ -19,7 +19,7 @@ _ITERATIONS = 150
 _POWER_ITERATIONS = 40
 _SETTLED = 0.2  # when no box moves further than this, the stress is low enough
 _FLATTEN = 0.7  # boxes are wider than high, so rows may be closer than columns
-_PATIENCE = 60  # steps of pushing boxes apart before all are spread
+_PATIENCE = 60  # steps of taking boxes apart before stronger means
 
 
 def place(sizes: np.ndarray, links: np.ndarray, lengths: np.ndarray) -> np.ndarray:
@@ -157,7 +157,10 @@ def _turn(centres: np.ndarray) -> np.ndarray:
 
 
 def _separate(centres: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Push overlapping boxes apart along the axis where they overlap less; if that stalls, spread all."""
+    """Push overlapping boxes apart along the axis where they overlap less.
+
+    Where many overlap, all are spread first; where pushing takes long, they are spread meanwhile.
+    """
     centres = centres.copy()
     one, other = np.triu_indices(len(sizes), 1)
     need = (sizes[one] + sizes[other]) / 2 + _GAP
@@ -167,7 +170,7 @@ def _separate(centres: np.ndarray, sizes: np.ndarray) -> np.ndarray:
         clash = np.flatnonzero((overlap[:, 0] > 0.01) & (overlap[:, 1] > 0.01))
         if not len(clash):
             break
-        if 2 * len(clash) > len(sizes):  # too crowded to push: spread first, which keeps the shape
+        if 2 * len(clash) > len(sizes) and step < _PATIENCE:  # crowded: spreading keeps the shape
             centres *= 1.05
             continue
         axis = overlap[clash].argmin(axis=1)
@@ -180,18 +183,16 @@ def _separate(centres: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 
 
 def _crossings(centres: np.ndarray, sizes: np.ndarray, links: np.ndarray) -> int:
-    """How many pairs of links cross, and how many links run across a box, which crosses its diagonals."""
+    """How often links cross each other or a box; a link across a box crosses its diagonals."""
     falling, rising = sizes / 2, sizes / 2 * (1.0, -1.0)
     box = np.arange(len(sizes))
     start = np.concatenate([centres[links[:, 0]], centres - falling, centres - rising])
     end = np.concatenate([centres[links[:, 1]], centres + falling, centres + rising])
     owners = np.concatenate([links, np.stack([box, box], axis=1), np.stack([box, box], axis=1)])
-    some = slice(0, len(links))
-    apart = ~(owners[some, None, :, None] == owners[None, :, None, :]).any(axis=(2, 3))
-    across = _side(start[some, None], end[some, None], start) != _side(
-        start[some, None], end[some, None], end
-    )
-    along = _side(start, end, start[some, None]) != _side(start, end, end[some, None])
+    apart = ~(links[:, None, :, None] == owners[None, :, None, :]).any(axis=(2, 3))
+    first, last = start[: len(links), None], end[: len(links), None]
+    across = _side(first, last, start) != _side(first, last, end)
+    along = _side(start, end, first) != _side(start, end, last)
     return int((apart & across & along).sum())
 
 

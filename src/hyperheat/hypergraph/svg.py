@@ -54,7 +54,7 @@ def to_svg(graph: Hypergraph) -> str:
     spokes = [_Shape.of(printable(str(name)), size=11, padding=0, height=14.0) for name in graph.qualifiers]
     centres = _centres(graph, nodes, edges, spokes) + _MARGIN
     node_at, edge_at, spoke_at = np.split(centres, [len(nodes), len(nodes) + len(edges)])
-    ends = zip(_edge_of_incidence(graph).tolist(), graph.node.tolist(), strict=True)
+    ends = zip(graph.edge.tolist(), graph.node.tolist(), strict=True)
     lines = [_curve(edge_at[edge], spoke_at[index], node_at[node]) for index, (edge, node) in enumerate(ends)]
     shade = {relation: _SHADES[i % len(_SHADES)] for i, relation in enumerate(dict.fromkeys(graph.relations))}
     parts = [
@@ -77,7 +77,7 @@ def _centres(graph: Hypergraph, nodes: list[_Shape], edges: list[_Shape], spokes
     """
     sizes = np.array([(shape.width, shape.height) for shape in [*nodes, *edges, *spokes]]).reshape(-1, 2)
     half, bodies = sizes[:, 0] / 2, len(nodes) + len(edges)
-    edge, node, spoke = len(nodes) + _edge_of_incidence(graph), graph.node, bodies + np.arange(len(spokes))
+    edge, node, spoke = len(nodes) + graph.edge, graph.node, bodies + np.arange(len(spokes))
     if len(sizes) <= _MODERATE:
         links = np.stack([np.concatenate([spoke, spoke]), np.concatenate([edge, node])], axis=1)
         return place(sizes, links, half[links].sum(axis=1) + _SPOKE)
@@ -96,10 +96,6 @@ def _repetition(edge: np.ndarray, node: np.ndarray) -> list[int]:
         earlier.append(seen[pair])
         seen[pair] += 1
     return earlier
-
-
-def _edge_of_incidence(graph: Hypergraph) -> np.ndarray:
-    return np.repeat(np.arange(graph.num_edges), np.diff(graph.offsets))
 
 
 def _extent(centres: np.ndarray, shapes: list[_Shape]) -> tuple[float, float]:

@@ -100,7 +100,7 @@ class _Incidences:
     @classmethod
     def of(cls, graph: Hypergraph) -> "_Incidences":
         sizes = np.diff(graph.offsets)
-        edge = np.repeat(np.arange(graph.num_edges), sizes)
+        edge = graph.edge
         order = np.lexsort((graph.qualifier, edge))
         is_new = np.ones(graph.num_incidences, dtype=bool)
         is_new[1:] = (np.diff(edge[order]) != 0) | (np.diff(graph.qualifier[order]) != 0)
@@ -204,7 +204,7 @@ def _select(graph: Hypergraph, nodes: np.ndarray, *, keep_edge: np.ndarray) -> H
     """Keep these nodes in this order, these edges, and of their incidences those at kept nodes."""
     renumbered = np.full(graph.num_nodes, -1, dtype=np.int64)
     renumbered[nodes] = np.arange(len(nodes))
-    edge = np.repeat(np.arange(graph.num_edges), np.diff(graph.offsets))
+    edge = graph.edge
     kept = keep_edge[edge] & (renumbered[graph.node] >= 0)
     label, relation = graph.label[nodes], graph.relation[keep_edge]
     qualifier = graph.qualifier[kept].copy()
