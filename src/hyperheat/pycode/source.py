@@ -22,8 +22,8 @@ MAX_SEPARATORS = 150_000
 """So are denser ones: a megabyte of ordinary code has about this many line ends, commas, brackets, ..."""
 MAX_DEPTH = 200
 """The deepest nesting of syntax that is read; the standard library stays under 40."""
-MAX_TOKENS = 20_000
-"""The longest function that is read, in tokens."""
+MAX_TOKENS = 10_000
+"""The longest function that is read, in tokens; the standard library stays under 5,000."""
 
 _SEPARATORS = "\n\"',.:;=<>([{"
 _INDENTATION = (" ", "\t", "\f")
@@ -190,11 +190,17 @@ def _check_depth(module: ast.Module, source: Source) -> None:
         for node in level:
             for value in node.__dict__.values():
                 if isinstance(value, list):
+                    if len(value) > MAX_DEPTH and isinstance(value[0], ast.comprehension):
+                        raise _too_deep(source, node)  # its clauses are loops inside loops
                     below.extend([item for item in value if isinstance(item, ast.AST)])
                 elif isinstance(value, ast.AST) and value._fields:
                     below.append(value)
         if not below:
             return
         level = below
-    line = min(getattr(node, "lineno", 1) for node in level)
-    raise SourceError(source.path, line, f"expected syntax at most {MAX_DEPTH} levels deep, got more")
+    raise _too_deep(source, level[0])
+
+
+def _too_deep(source: Source, node: ast.AST) -> SourceError:
+    line = getattr(node, "lineno", None)
+    return SourceError(source.path, line, f"expected syntax at most {MAX_DEPTH} levels deep, got more")

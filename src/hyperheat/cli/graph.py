@@ -1,0 +1,149 @@
+"""`hyperheat graph`: show the hypergraph of Python functions."""
+
+import json
+import sys
+from collections.abc import Callable
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Literal, NoReturn
+
+import numpy as np
+from cyclopts import Parameter
+
+from hyperheat.hypergraph import Hypergraph, Position
+from hyperheat.hypergraph.draw import to_dot, to_svg, to_text
+from hyperheat.hypergraph.hif import to_hif
+from hyperheat.hypergraph.transforms import drop_relations, subgraph
+from hyperheat.pycode import FunctionGraph, SourceError, extract
+from hyperheat.pycode.project import ProjectIndex
+
+__all__ = ["graph"]
+
+
+def graph(
+    target: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    *,
+    format: Literal["text", "dot", "svg", "json", "hif"] = "text",
+    relation: list[str] | None = None,
+    project: Path | None = None,
+    comments: bool = False,
+) -> None:
+    """Show the hypergraph of the functions of a Python file.
+
+    Parameters
+    ----------
+    target
+        FILE, FILE:FUNCTION (a name such as Class.method, or its last part), or - for standard input.
+    format
+        text draws every function, json gives one line per function; dot, svg and hif show one function.
+    relation
+        Show only this relation, for example CtrlF; may be given several times.
+    project
+        The folder in which imports are followed.
+    comments
+        Keep comments as tokens.
+    """
+    path, name = _split(target)
+    try:
+        source = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+        index = ProjectIndex.build(project) if project is not None else None
+        functions = extract(source, path, index, comments=comments).functions
+    except OSError as error:
+        _fail(f"{path}: expected a readable file, got: {error.strerror or error}")
+    except SourceError as error:
+        _fail(str(error))
+    chosen = _choose(functions, path, name)
+    if format in _ONE_GRAPH and len({function.name for function in chosen}) > 1:
+        names = ", ".join(function.name for function in chosen[:4])
+        _fail(
+            f"{path}: expected FILE:FUNCTION for --format {format}, got {len(chosen)} functions, first {names}"
+        )
+    graphs = _only(relation, [function.graph for function in chosen], path)
+    shown = list(zip(chosen, graphs, strict=True))
+    if format in _ONE_GRAPH:
+        shown = shown[-1:]  # of several definitions with one name, the last is in effect
+    show = _FORMATS[format]
+    sys.stdout.write("\n".join(show(function, graph) for function, graph in shown).rstrip("\n") + "\n")
+
+
+def _split(target: str) -> tuple[str, str | None]:
+    """The file and, behind a colon, the function."""
+    path, colon, name = target.rpartition(":")
+    if not colon or Path(target).exists():
+        return target, None
+    return path, name
+
+
+def _choose(functions: tuple[FunctionGraph, ...], path: str, name: str | None) -> list[FunctionGraph]:
+    if not functions:
+        _fail(f"{path}: expected at least one function, got none")
+    if name is None:
+        return list(functions)
+    exact = [function for function in functions if function.name == name]
+    by_last_part = [function for function in functions if function.name.rpartition(".")[2] == name]
+    if exact or by_last_part:
+        return exact or by_last_part
+    known = sorted({function.name for function in functions})
+    near = get_close_matches(name, known, n=3, cutoff=0.4) or known[:3]
+    return _fail(f"{path}: expected the name of a function, got {name!r}; the nearest are {', '.join(near)}")
+
+
+def _only(wanted: list[str] | None, graphs: list[Hypergraph], path: str) -> list[Hypergraph]:
+    """The graphs with the wanted relations alone, and with the nodes that those touch."""
+    if not wanted:
+        return graphs
+    present = sorted({name for graph in graphs for name in graph.relations})
+    for name in wanted:
+        if name not in present:
+            near = get_close_matches(name, present, n=3, cutoff=0.4) or present[:3]
+            _fail(
+                f"{path}: expected a relation of the graph, got {name!r}; the nearest are {', '.join(near)}"
+            )
+    kept = []
+    for graph in graphs:
+        graph = drop_relations(graph, sorted(set(graph.relations) - set(wanted)))
+        kept.append(subgraph(graph, np.unique(graph.node), outside="drop"))
+    return kept
+
+
+def _text(function: FunctionGraph, graph: Hypergraph) -> str:
+    first, _, last, _ = function.span
+    return f"{function.name} (lines {first}-{last})\n\n{to_text(graph)}\n"
+
+
+def _json(function: FunctionGraph, graph: Hypergraph) -> str:
+    edges = [
+        {
+            "relation": edge.relation,
+            "incidences": [[_number(qualifier), node] for qualifier, node in edge.incidences],
+        }
+        for edge in graph
+    ]
+    spans = [] if graph.span is None else graph.span.tolist()
+    record = {
+        "name": function.name,
+        "span": function.span,
+        "nodes": graph.labels,
+        "edges": edges,
+        "spans": spans,
+    }
+    return json.dumps(record)
+
+
+def _number(qualifier: str | Position) -> str | int:
+    return qualifier.index if isinstance(qualifier, Position) else qualifier
+
+
+_FORMATS: dict[str, Callable[[FunctionGraph, Hypergraph], str]] = {
+    "text": _text,
+    "json": _json,
+    "dot": lambda function, graph: to_dot(graph),
+    "svg": lambda function, graph: to_svg(graph),
+    "hif": lambda function, graph: json.dumps(to_hif(graph)),
+}
+_ONE_GRAPH = ("dot", "svg", "hif")
+
+
+def _fail(problem: str) -> NoReturn:
+    sys.stderr.write(problem + "\n")
+    raise SystemExit(2)
