@@ -4,8 +4,8 @@ A block is a list of things that happen one after the other. Each is one int, `n
 
     READ, WRITE     the name occurrence `number` is read, written
     REWRITE         the occurrence just read is written too, as in `x += 1`
-    UNBIND          the symbol of the occurrence loses its value, as an exception's name does after its handler
-    NODE, RAISES    the node `number` of the control-flow graph is run; RAISES: it may leave for the block's `catch`
+    UNBIND          the symbol of the occurrence loses its value, as the name of an exception after its clause
+    NODE, RAISES    the node `number` of the control-flow graph runs; RAISES: it may go to the block's `catch`
     NESTED          the function `number` is made: its body may run from now on
     ENTER           the function's body begins: what was run before is not its control flow
 """
@@ -13,7 +13,7 @@ A block is a list of things that happen one after the other. Each is one int, `n
 from collections.abc import Callable
 
 from hyperheat.pycode.anchor import Anchor
-from hyperheat.pycode.scopes import Function
+from hyperheat.pycode.namespaces import Function
 
 __all__ = [
     "CODE",
@@ -50,7 +50,7 @@ class Block:
 
 
 class Catch:
-    """Where an exception goes: `raised` if a node may raise one, `thrown` if a statement such as `raise` does."""
+    """Where exceptions go: `raised` if a node may raise one, `thrown` if a `raise` or `assert` does."""
 
     __slots__ = ("entry", "raised", "thrown")
 
@@ -71,7 +71,7 @@ class Loop:
 
 
 class Cleanup:
-    """Something done on every way out, as a `finally` is: a copy of it is built for each way that is taken."""
+    """Something done on every way out, as `finally` is; each way that is taken gets a copy of it."""
 
     __slots__ = ("build", "catch", "copies", "level")
 
@@ -84,7 +84,7 @@ class Cleanup:
 
 
 class Unit:
-    """The body of one function or lambda: it is entered at `entry`, and falls through to `end` or jumps to `exit`."""
+    """The body of a function or lambda, from `entry` to `exit`; it falls through to `end`."""
 
     __slots__ = ("end", "entry", "exit", "function", "parent", "returns", "yields")
 

@@ -2,372 +2,281 @@
 
 Nodes of the control-flow graph, in the order in which Python runs them:
 
-- expressions that run code: calls, attribute and subscript access, operators, comparisons, `await`, `yield`, f-strings;
-- expressions that decide: tests, the operands of `and` and `or`, the two values of a conditional expression, the
-  patterns of `match`. `(compare, "ops", i)` stands for one comparison of a chain. `not` only turns a test around;
-- loop heads: the `for` statement or the `comprehension` asks for the next item; `while` has its test;
-- `return`, `raise`, `break`, `continue`, `pass`, imports, definitions, augmented assignments, `with` items (entering), an
-  `except` clause (an exception has come in), an `assert` (it has failed);
-- any other statement of which nothing above is part: `x = y` is a node, `x = f(y)` is run by its call.
+- expressions that run code: calls, attribute and subscript access, operators, comparisons, `await`,
+  `yield`, f-strings;
+- expressions that decide: tests, operands of `and` and `or`, the two values of a conditional expression,
+  patterns of `match`. `(compare, "ops", i)` is one comparison of a chain. `not` only turns a test around;
+- loop heads: a `for` statement or a `comprehension` asks for the next item; a `while` has its test;
+- `return`, `raise`, `break`, `continue`, `pass`, imports, definitions, augmented assignments, `with` items
+  (they are entered), `except` clauses (an exception has come in) and `assert` (it has failed);
+- any other statement of which nothing above is a part: `x = y` is a node, `x = f(y)` is run by its call.
 
-`global` and `nonlocal`, annotations without a value and strings that stand alone do nothing and are no nodes.
+`global`, `nonlocal`, annotations without a value and strings that stand alone do nothing and are no nodes.
 
-Decisions. Every function body is a graph of its own; decorators, defaults and annotations run before the definition; a
-class body and a generator expression run where they stand. Inside `try`, each node that may raise may go to each clause, and
-on outward unless a clause catches everything; if no node is known to raise, every node may. Outside of `try`
-only `raise` and `assert` leave a function. A `finally` is built once for every way through it. A `with` passes exceptions
-on, except for context managers whose name says that they swallow them (`SWALLOWING`).
+Every function body is a graph of its own. Decorators, defaults and annotations run before the definition; a
+class body and a generator expression run where they stand. Inside `try`, every node that may raise may go
+to each clause, and on outward unless one of them catches everything; if no node is known to raise, all of
+them may. Outside of `try` only `raise` and `assert` leave a function. A `finally` is built once for every
+way through it. A `with` passes exceptions on, except for context managers whose names say that they stop
+them (`SWALLOWING`).
 """
 
 import ast
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from hyperheat.pycode.blocks import ENTER, NODE, REWRITE, SHIFT, UNBIND, Block, Catch, Cleanup, Loop
-from hyperheat.pycode.evaluation import Evaluation
-from hyperheat.pycode.scopes import ModuleScope, Names, function_parameters
+from hyperheat.pycode.blocks import CODE, ENTER, NODE, RAISES, REWRITE, SHIFT, UNBIND, Block, Catch, Loop
+from hyperheat.pycode.builder import Builder
+from hyperheat.pycode.evaluation import assign, evaluate, test
+from hyperheat.pycode.namespaces import ModuleScope, function_parameters
+from hyperheat.pycode.patterns import capture, match_pattern
+from hyperheat.pycode.scopes import Names
 
-__all__ = ["SWALLOWING", "Control"]
+__all__ = ["SWALLOWING", "build_blocks"]
 
 SWALLOWING = frozenset(
-    {
-        "assertRaises",
-        "assertRaisesRegex",
-        "assert_raises",
-        "deprecated_call",
-        "ignored",
-        "raises",
-        "suppress",
-        "swallow",
-    }
+    {"assertRaises", "assertRaisesRegex", "assert_raises", "ignored", "raises", "suppress", "swallow"}
 )
-# beyond this many `finally` inside one another's bodies, the ways through share one copy
-_NESTED_COPIES = 3
-_CATCH_ALL = "BaseException"
 
 
-class Control(Evaluation):
-    """Builds the blocks of an outermost function: `units[0]` is its body, the others are nested functions."""
-
-    def __init__(self, function: ast.FunctionDef | ast.AsyncFunctionDef, names: Names, module: ModuleScope):
-        super().__init__(names)
-        self.evaluates_annotations = not module.lazy_annotations
-        self.in_class = False
-        self.copying = 0
-        self.unit_of[function] = 0
-        self.open_unit(function, None)
-        self.signature(function)
-        self.run(function)
-        self.write((function, "name"))
-        self.append(ENTER)
-        for parameter in function_parameters(function.args):
-            self.write(parameter)
-        self.statements(function.body)
-        self.link(self.unit.end)
-
-    def statements(self, body: Iterable[ast.stmt]) -> None:
-        for statement in body:
-            _STATEMENTS[type(statement)](self, statement)
-
-    def run_if_silent(self, node: ast.AST, before: int) -> None:
-        """Make a statement a node if nothing of it has been one since `emitted` was `before`."""
-        if self.emitted == before:
-            self.run(node)
-
-    def signature(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-        """Evaluate what a definition evaluates: decorators, defaults, annotations."""
-        for decorator in function.decorator_list:
-            self.evaluate(decorator)
-        for default in (*function.args.defaults, *function.args.kw_defaults):
-            if default is not None:
-                self.evaluate(default)
-        self.type_parameters(function)
-        if self.evaluates_annotations:
-            for parameter in function_parameters(function.args):
-                if parameter.annotation is not None:
-                    self.evaluate(parameter.annotation)
-            if function.returns is not None:
-                self.evaluate(function.returns)
-
-    def type_parameters(self, node: Any) -> None:
-        for parameter in getattr(node, "type_params", ()):
-            self.write((parameter, "name"))
-            for part in (getattr(parameter, "bound", None), getattr(parameter, "default_value", None)):
-                if part is not None:
-                    self.evaluate(part)
-
-    # Ways out
-
-    def loop_exit(self) -> Loop:
-        return next(frame for frame in reversed(self.frames) if type(frame) is Loop)
-
-    def through_cleanups(self, target: Block, level: int) -> Block:
-        """The block to jump to in order to reach `target` outside of all cleanups from `level` on."""
-        for frame in self.frames[level:]:
-            if type(frame) is Cleanup:
-                target = self.copy(frame, target)
-        return target
-
-    def copy(self, frame: Cleanup, target: Block) -> Block:
-        """The first block of a cleanup that continues at `target`."""
-        if target in frame.copies:
-            return frame.copies[target][0]
-        if self.copying >= _NESTED_COPIES and frame.copies:
-            first, last = next(iter(frame.copies.values()))
-            last.successors.append(target)
-        else:
-            outside = (self.block, self.catch, self.frames)
-            self.catch, self.frames = frame.catch, self.frames[: frame.level]
-            first = self.new()
-            self.start(first)
-            self.copying += 1
-            frame.build()
-            self.copying -= 1
-            self.link(target)
-            last = self.block
-            block, self.catch, self.frames = outside
-            self.start(block)
-        frame.copies[target] = (first, last)
-        return first
-
-    def protect(self, body: Callable[[], None], cleanup: Callable[[], None]) -> None:
-        """Run `body`, then `cleanup` however it ends."""
-        outer = self.catch
-        frame = Cleanup(cleanup, outer, len(self.frames))
-        catch = self.guard(lambda: self.framed(frame, body))
-        after = self.new()
-        self.link(self.copy(frame, after))
-        if catch.raised:
-            catch.entry.successors.append(self.copy(frame, self.uncaught(catch)))
-        self.start(after)
-
-    def framed(self, frame: Loop | Cleanup, body: Callable[[], None]) -> None:
-        self.frames.append(frame)
-        body()
-        self.frames.pop()
-
-    def guard(self, body: Callable[[], None]) -> Catch:
-        """Run `body` with its exceptions going to a new catch, and return that."""
-        outer = self.catch
-        catch = self.catch = Catch(outer)
-        self.proceed()
-        body()
-        self.catch = outer
-        self.proceed()
-        return catch
-
-    def uncaught(self, catch: Catch) -> Block:
-        """Where exceptions go on that a catch of the current context does not stop."""
-        outer = self.catch
-        if outer is not None:
-            outer.raised = True
-            outer.thrown |= catch.thrown
-            return outer.entry
-        return self.unit.exit if catch.thrown else self.new()
-
-    def throw(self, node: ast.stmt) -> None:
-        """Raise an exception for certain."""
-        self.run_risky(node)
-        if self.catch is None:
-            self.link(self.unit.exit)
-        else:
-            self.catch.thrown = True
-        self.start(self.new())
+def build_blocks(
+    function: ast.FunctionDef | ast.AsyncFunctionDef, names: Names, module: ModuleScope
+) -> Builder:
+    """Build the units of an outermost function: `units[0]` is its body, the others are nested functions."""
+    b = Builder(names.index, lazy_annotations=module.lazy_annotations)
+    b.open_unit(function)
+    _signature(b, function)
+    b.run(function)
+    b.write((function, "name"))
+    b.append(ENTER)
+    b.fill_unit(lambda: _statements(b, function.body))
+    return b
 
 
-def _expression(c: Control, node: ast.Expr) -> None:
+def _statements(b: Builder, body: Iterable[ast.stmt]) -> None:
+    for statement in body:
+        _STATEMENTS[type(statement)](b, statement)
+
+
+def _signature(b: Builder, function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    """Evaluate what a definition evaluates: decorators, defaults, annotations."""
+    for decorator in function.decorator_list:
+        evaluate(b, decorator)
+    for default in (*function.args.defaults, *function.args.kw_defaults):
+        if default is not None:
+            evaluate(b, default)
+    _type_parameters(b, function)
+    if b.lazy_annotations:
+        return
+    for parameter in function_parameters(function.args):
+        if parameter.annotation is not None:
+            evaluate(b, parameter.annotation)
+    if function.returns is not None:
+        evaluate(b, function.returns)
+
+
+def _type_parameters(b: Builder, node: Any) -> None:
+    for parameter in getattr(node, "type_params", ()):
+        b.write((parameter, "name"))
+        for part in (getattr(parameter, "bound", None), getattr(parameter, "default_value", None)):
+            if part is not None:
+                evaluate(b, part)
+
+
+def _run_if_silent(b: Builder, node: ast.AST, before: int) -> None:
+    """Make a statement a node if nothing of it has been one since `emitted` was `before`."""
+    if b.emitted == before:
+        b.run(node)
+
+
+def _expression(b: Builder, node: ast.Expr) -> None:
     value = node.value
     if type(value) is ast.Constant and type(value.value) is str:
         return
-    before = c.emitted
-    c.evaluate(value)
-    if c.emitted == before:
+    before = b.emitted
+    evaluate(b, value)
+    if b.emitted == before:
         # a name that stands alone is there to see whether it exists
-        (c.run_risky if type(value) is ast.Name else c.run)(value)
+        (b.run_risky if type(value) is ast.Name else b.run)(value)
 
 
-def _assign(c: Control, node: ast.Assign) -> None:
-    before = c.emitted
-    c.evaluate(node.value)
-    if c.emitted == before:
+def _assign(b: Builder, node: ast.Assign) -> None:
+    before = b.emitted
+    evaluate(b, node.value)
+    if b.emitted == before:
         kinds = {type(target) for target in node.targets}
         if kinds & {ast.Tuple, ast.List}:
-            c.run_risky(node)
+            b.run_risky(node)
         elif ast.Name in kinds:
-            c.run(node)
+            b.run(node)
     for target in node.targets:
-        c.assign(target)
+        assign(b, target)
 
 
-def _annotated_assign(c: Control, node: ast.AnnAssign) -> None:
-    before = c.emitted
+def _annotated_assign(b: Builder, node: ast.AnnAssign) -> None:
+    before = b.emitted
     if node.value is not None:
-        c.evaluate(node.value)
-    if c.in_class and c.evaluates_annotations:
-        c.evaluate(node.annotation)
+        evaluate(b, node.value)
+    if b.in_class and not b.lazy_annotations:
+        evaluate(b, node.annotation)
     if node.value is not None:
         if type(node.target) is ast.Name:
-            c.run_if_silent(node, before)
-        c.assign(node.target)
-    elif type(node.target) is not ast.Name:
-        c.evaluate(node.target.value)
+            _run_if_silent(b, node, before)
+        assign(b, node.target)
+    elif not isinstance(node.target, ast.Name):
+        evaluate(b, node.target.value)
 
 
-def _augmented_assign(c: Control, node: ast.AugAssign) -> None:
+def _augmented_assign(b: Builder, node: ast.AugAssign) -> None:
     target = node.target
-    c.evaluate(target)
-    c.evaluate(node.value)
-    c.run_risky(node)
-    number = c.index.get(target)
+    evaluate(b, target)
+    evaluate(b, node.value)
+    b.run_risky(node)
+    number = b.index.get(target)
     if number is not None:
-        c.append(number << SHIFT | REWRITE)
+        b.append(number << SHIFT | REWRITE)
 
 
-def _delete(c: Control, node: ast.Delete) -> None:
-    before = c.emitted
+def _delete(b: Builder, node: ast.Delete) -> None:
+    before = b.emitted
     for target in node.targets:
-        c.assign(target)
-    c.run_if_silent(node, before)
+        assign(b, target)
+    _run_if_silent(b, node, before)
 
 
-def _return(c: Control, node: ast.Return) -> None:
+def _return(b: Builder, node: ast.Return) -> None:
     if node.value is not None:
-        c.evaluate(node.value)
-    c.run(node)
-    if node not in c.unit.returns:
-        c.unit.returns.append(node)
-    c.leave(c.through_cleanups(c.unit.exit, 0))
+        evaluate(b, node.value)
+    b.run(node)
+    if node not in b.unit.returns:
+        b.unit.returns.append(node)
+    b.leave(b.through_cleanups(b.unit.exit, 0))
 
 
-def _raise(c: Control, node: ast.Raise) -> None:
+def _raise(b: Builder, node: ast.Raise) -> None:
     for part in (node.exc, node.cause):
         if part is not None:
-            c.evaluate(part)
-    c.throw(node)
+            evaluate(b, part)
+    b.throw(node)
 
 
-def _assert(c: Control, node: ast.Assert) -> None:
-    passed, failed = c.new(), c.new()
-    c.test(node.test, passed, failed)
-    c.start(failed)
+def _assert(b: Builder, node: ast.Assert) -> None:
+    passed, failed = b.new(), b.new()
+    test(b, node.test, passed, failed)
+    b.start(failed)
     if node.msg is not None:
-        c.evaluate(node.msg)
-    c.throw(node)
-    c.start(passed)
+        evaluate(b, node.msg)
+    b.throw(node)
+    b.start(passed)
 
 
-def _pass(c: Control, node: ast.Pass) -> None:
-    c.run(node)
+def _pass(b: Builder, node: ast.Pass) -> None:
+    b.run(node)
 
 
-def _break(c: Control, node: ast.Break) -> None:
-    c.run(node)
-    loop = c.loop_exit()
-    c.leave(c.through_cleanups(loop.after, c.frames.index(loop)))
+def _break(b: Builder, node: ast.Break) -> None:
+    b.run(node)
+    loop, level = b.innermost_loop()
+    b.leave(b.through_cleanups(loop.after, level))
 
 
-def _continue(c: Control, node: ast.Continue) -> None:
-    c.run(node)
-    loop = c.loop_exit()
-    c.leave(c.through_cleanups(loop.head, c.frames.index(loop)))
+def _continue(b: Builder, node: ast.Continue) -> None:
+    b.run(node)
+    loop, level = b.innermost_loop()
+    b.leave(b.through_cleanups(loop.head, level))
 
 
-def _declaration(c: Control, node: ast.Global | ast.Nonlocal) -> None:
+def _declaration(b: Builder, node: ast.Global | ast.Nonlocal) -> None:
     pass
 
 
-def _import(c: Control, node: ast.Import | ast.ImportFrom) -> None:
-    c.run_risky(node)
+def _import(b: Builder, node: ast.Import | ast.ImportFrom) -> None:
+    b.run_risky(node)
     for alias in node.names:
         if alias.asname is not None:
-            c.write((alias, "asname"))
+            b.write((alias, "asname"))
         elif alias.name != "*":
-            c.write((alias, "name"))
+            b.write((alias, "name"))
 
 
-def _function(c: Control, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-    def body() -> None:
-        in_class, c.in_class = c.in_class, False
-        c.statements(node.body)
-        c.in_class = in_class
-
-    c.signature(node)
-    (c.run_risky if node.decorator_list else c.run)(node)
-    c.nested(node, body)
-    c.write((node, "name"))
+def _function(b: Builder, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    _signature(b, node)
+    (b.run_risky if node.decorator_list else b.run)(node)
+    b.make_function(node, lambda: _statements(b, node.body))
+    b.write((node, "name"))
 
 
-def _class(c: Control, node: ast.ClassDef) -> None:
+def _class(b: Builder, node: ast.ClassDef) -> None:
     for decorator in node.decorator_list:
-        c.evaluate(decorator)
-    c.type_parameters(node)
+        evaluate(b, decorator)
+    _type_parameters(b, node)
     for base in node.bases:
-        c.evaluate(base)
+        evaluate(b, base)
     for keyword in node.keywords:
-        c.evaluate(keyword.value)
-    in_class, c.in_class = c.in_class, True
-    c.statements(node.body)
-    c.in_class = in_class
-    c.run_risky(node)
-    c.write((node, "name"))
+        evaluate(b, keyword.value)
+    in_class, b.in_class = b.in_class, True
+    _statements(b, node.body)
+    b.in_class = in_class
+    b.run_risky(node)
+    b.write((node, "name"))
 
 
-def _type_alias(c: Control, node: Any) -> None:
-    c.type_parameters(node)
-    c.evaluate(node.value)
-    c.run(node)
-    c.assign(node.name)
+def _type_alias(b: Builder, node: Any) -> None:
+    _type_parameters(b, node)
+    evaluate(b, node.value)
+    b.run(node)
+    assign(b, node.name)
 
 
-def _if(c: Control, node: ast.If) -> None:
-    then, otherwise, after = c.new(), c.new(), c.new()
-    c.test(node.test, then, otherwise)
+def _if(b: Builder, node: ast.If) -> None:
+    then, otherwise, after = b.new(), b.new(), b.new()
+    test(b, node.test, then, otherwise)
     for block, body in ((then, node.body), (otherwise, node.orelse)):
-        c.start(block)
-        c.statements(body)
-        c.link(after)
-    c.start(after)
+        b.start(block)
+        _statements(b, body)
+        b.link(after)
+    b.start(after)
 
 
-def _while(c: Control, node: ast.While) -> None:
-    head, body, otherwise, after = c.proceed(), c.new(), c.new(), c.new()
-    c.test(node.test, body, otherwise)
-    c.start(body)
-    c.framed(Loop(head, after), lambda: c.statements(node.body))
-    c.link(head)
-    c.start(otherwise)
-    c.statements(node.orelse)
-    c.link(after)
-    c.start(after)
+def _while(b: Builder, node: ast.While) -> None:
+    head, body, otherwise, after = b.proceed(), b.new(), b.new(), b.new()
+    test(b, node.test, body, otherwise)
+    b.start(body)
+    b.framed(Loop(head, after), lambda: _statements(b, node.body))
+    b.link(head)
+    b.start(otherwise)
+    _statements(b, node.orelse)
+    b.link(after)
+    b.start(after)
 
 
-def _for(c: Control, node: ast.For | ast.AsyncFor) -> None:
-    c.evaluate(node.iter)
-    head, otherwise, after = c.proceed(), c.new(), c.new()
-    c.run_risky(node)
-    c.fork(otherwise)
-    c.assign(node.target)
-    c.framed(Loop(head, after), lambda: c.statements(node.body))
-    c.link(head)
-    c.start(otherwise)
-    c.statements(node.orelse)
-    c.link(after)
-    c.start(after)
+def _for(b: Builder, node: ast.For | ast.AsyncFor) -> None:
+    evaluate(b, node.iter)
+    head, otherwise, after = b.proceed(), b.new(), b.new()
+    b.run_risky(node)
+    b.fork(otherwise)
+    assign(b, node.target)
+    b.framed(Loop(head, after), lambda: _statements(b, node.body))
+    b.link(head)
+    b.start(otherwise)
+    _statements(b, node.orelse)
+    b.link(after)
+    b.start(after)
 
 
-def _with(c: Control, node: ast.With | ast.AsyncWith) -> None:
+def _with(b: Builder, node: ast.With | ast.AsyncWith) -> None:
     swallows = False
     for item in node.items:
-        c.evaluate(item.context_expr)
-        c.run_risky(item)
+        evaluate(b, item.context_expr)
+        b.run_risky(item)
         if item.optional_vars is not None:
-            c.assign(item.optional_vars)
+            assign(b, item.optional_vars)
         swallows |= _swallows(item.context_expr)
     if not swallows:
-        c.statements(node.body)
+        _statements(b, node.body)
         return
-    catch = c.guard(lambda: c.statements(node.body))
-    catch.entry.successors += [c.block, c.uncaught(catch)]
+    catch = b.guard(lambda: _statements(b, node.body))
+    catch.entry.successors += [b.block, b.uncaught(catch)]
 
 
 def _swallows(manager: ast.expr) -> bool:
@@ -380,86 +289,92 @@ def _swallows(manager: ast.expr) -> bool:
     return False
 
 
-def _try(c: Control, node: Any) -> None:
+def _try(b: Builder, node: Any) -> None:
     if node.finalbody:
-        c.protect(lambda: _try_except(c, node), lambda: c.statements(node.finalbody))
+        b.protect(lambda: _try_except(b, node), lambda: _statements(b, node.finalbody))
     else:
-        _try_except(c, node)
+        _try_except(b, node)
 
 
-def _try_except(c: Control, node: Any) -> None:
+def _try_except(b: Builder, node: Any) -> None:
     if not node.handlers:
-        c.statements(node.body)
+        _statements(b, node.body)
         return
-    first = len(c.blocks)
-    catch = c.guard(lambda: c.statements(node.body))
+    first = len(b.blocks)
+    catch = b.guard(lambda: _statements(b, node.body))
     if not catch.raised:
-        for block in c.blocks[first:]:
-            if block.catch is catch:
-                # NODE becomes RAISES
-                block.items[:] = [item | 1 if item & 7 == NODE else item for item in block.items]
-    c.statements(node.orelse)
-    after = c.new()
-    c.link(after)
-    _handlers(c, node, catch, after)
-    c.start(after)
+        _suspect_all(b.blocks[first:], catch)
+    _statements(b, node.orelse)
+    after = b.new()
+    b.link(after)
+    _handlers(b, node, catch, after)
+    b.start(after)
 
 
-def _handlers(c: Control, node: Any, catch: Catch, after: Block) -> None:
+def _suspect_all(blocks: list[Block], catch: Catch) -> None:
+    """Let every node raise that is covered by a catch."""
+    for block in blocks:
+        if block.catch is catch:
+            block.items[:] = [
+                item >> SHIFT << SHIFT | RAISES if item & CODE == NODE else item for item in block.items
+            ]
+
+
+def _handlers(b: Builder, node: Any, catch: Catch, after: Block) -> None:
     """Try the clauses one after the other; in `except*` the ones that follow may run too."""
     exhaustive = False
-    c.start(catch.entry)
+    b.start(catch.entry)
     for handler in node.handlers:
         if handler.type is not None:
-            c.evaluate(handler.type)
+            evaluate(b, handler.type)
         exhaustive |= handler.type is None or (
-            isinstance(handler.type, ast.Name) and handler.type.id == _CATCH_ALL
+            isinstance(handler.type, ast.Name) and handler.type.id == "BaseException"
         )
-        body, following = c.new(), c.new()
-        c.link(body)
-        c.link(following)
-        c.start(body)
-        _handler(c, handler)
-        c.link(after)
+        body, following = b.new(), b.new()
+        b.link(body)
+        b.link(following)
+        b.start(body)
+        _handler(b, handler)
+        b.link(after)
         if type(node) is ast.TryStar:
-            c.link(following)
-        c.start(following)
+            b.link(following)
+        b.start(following)
     if not exhaustive:
-        c.link(c.uncaught(catch))
+        b.link(b.uncaught(catch))
 
 
-def _handler(c: Control, node: ast.ExceptHandler) -> None:
-    c.run(node)
+def _handler(b: Builder, node: ast.ExceptHandler) -> None:
+    b.run(node)
     if node.name is None:
-        c.statements(node.body)
+        _statements(b, node.body)
         return
     name = (node, "name")
-    c.write(name)
-    c.protect(lambda: c.statements(node.body), lambda: c.append(c.index[name] << SHIFT | UNBIND))
+    b.write(name)
+    b.protect(lambda: _statements(b, node.body), lambda: b.append(b.index[name] << SHIFT | UNBIND))
 
 
-def _match(c: Control, node: ast.Match) -> None:
-    c.evaluate(node.subject)
-    after = c.new()
+def _match(b: Builder, node: ast.Match) -> None:
+    evaluate(b, node.subject)
+    after = b.new()
     for case in node.cases:
-        body, following = c.new(), c.new()
-        before = c.emitted
-        c.match_pattern(case.pattern, following)
-        c.run_if_silent(case.pattern, before)
-        c.capture(case.pattern)
+        body, following = b.new(), b.new()
+        before = b.emitted
+        match_pattern(b, case.pattern, following)
+        _run_if_silent(b, case.pattern, before)
+        capture(b, case.pattern)
         if case.guard is not None:
-            c.test(case.guard, body, following)
+            test(b, case.guard, body, following)
         else:
-            c.link(body)
-        c.start(body)
-        c.statements(case.body)
-        c.link(after)
-        c.start(following)
-    c.link(after)
-    c.start(after)
+            b.link(body)
+        b.start(body)
+        _statements(b, case.body)
+        b.link(after)
+        b.start(following)
+    b.link(after)
+    b.start(after)
 
 
-_STATEMENTS: dict[type, Callable[[Control, Any], None]] = {
+_STATEMENTS: dict[type, Callable[[Builder, Any], None]] = {
     ast.Expr: _expression,
     ast.Assign: _assign,
     ast.AnnAssign: _annotated_assign,

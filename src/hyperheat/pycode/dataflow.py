@@ -6,15 +6,18 @@ A state is one int with three bits per name occurrence i, from the lowest of `7 
     WRITES    the value of its symbol may have been written here
     LASTS     the last access to its symbol, read or write, may have been here
 
-An access replaces the bits of its own symbol. A write also ends what is known about `x.y` when `x` is written. A second
-int holds the nodes that may have run last. Both are solved forward over the blocks until nothing changes, and a final pass
-notes what reaches each access and each node. Several blocks may hold copies of one access: what reaches them is united.
+An access replaces the bits of its own symbol; a write of `x` also ends what is known about `x.y`. A second
+int holds the nodes that may have run last. Both are pushed forward over the blocks until nothing changes,
+and a final pass notes what reaches each access and each node. Several blocks may hold copies of one access:
+what reaches them is united.
 
-Nested functions. A body may run at any time after its definition, any number of times. So from the definition on, its
-accesses to outer symbols may have come last, and no other function's accesses replace them; and its own entry state is what
-reaches the definition, or may happen after it, in the functions around.
+Nested functions. A body may run at any time after its definition, any number of times. So from the
+definition on, its accesses to outer symbols may have come last, and accesses of other functions do not
+replace them; and its own entry state is what reaches the definition, or may happen after it, in the
+functions around.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from hyperheat.pycode.blocks import (
@@ -31,45 +34,34 @@ from hyperheat.pycode.blocks import (
     Block,
     Unit,
 )
+from hyperheat.pycode.runs import Runs
 from hyperheat.pycode.scopes import Names
 
-__all__ = ["LASTS", "READS", "WRITES", "Reaching", "occurrences", "ones", "reaching"]
+__all__ = ["Reaching", "reaching"]
 
-READS, WRITES, LASTS = 1, 2, 4
+_READS, _WRITES, _LASTS = 1, 2, 4
+_KNOWN = _READS | _WRITES
 _BITS = 3
-_READ = READS | LASTS
-_WRITE = WRITES | LASTS
-_KNOWN = READS | WRITES
-_ALL = READS | WRITES | LASTS
+_ALL = (1 << _BITS) - 1
+# the bits that an access of each kind sets for its occurrence
+_GAIN = {READ: _READS | _LASTS, WRITE: _WRITES | _LASTS, REWRITE: _WRITES | _LASTS, UNBIND: 0}
+
+Numbers = tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reaching:
-    """Per occurrence the reads and writes that may precede it, per node its predecessors, per unit what ends it."""
+    """What may come right before: occurrences and nodes by number.
 
-    accesses: list[int]
-    nodes: list[int]
-    last_nodes: list[int]
-    last_accesses: int
+    `reads` and `writes` are by occurrence, `nodes` by node, `last_nodes` by unit (the nodes before its end);
+    `last_uses` are the occurrences that may be the last of their symbol.
+    """
 
-    def plane(self, bit: int) -> int:
-        """The mask of one of READS, WRITES and LASTS for all occurrences."""
-        return ((1 << _BITS * len(self.accesses)) - 1) // _ALL * bit
-
-
-def ones(bits: int) -> list[int]:
-    """The positions of the bits that are set."""
-    positions = []
-    while bits:
-        lowest = bits & -bits
-        positions.append(lowest.bit_length() - 1)
-        bits ^= lowest
-    return positions
-
-
-def occurrences(bits: int) -> list[int]:
-    """The occurrences of which a bit of one plane is set."""
-    return [position // _BITS for position in ones(bits)]
+    reads: list[Numbers]
+    writes: list[Numbers]
+    nodes: list[Numbers]
+    last_nodes: list[Numbers]
+    last_uses: Numbers
 
 
 def reaching(names: Names, units: list[Unit], node_count: int) -> Reaching:
@@ -77,43 +69,86 @@ def reaching(names: Names, units: list[Unit], node_count: int) -> Reaching:
     solver = _Solver(names, units, node_count)
     for number in range(len(units)):
         solver.solve(number)
-    return solver.result
+    runs = solver.runs
+    plane = ((1 << _BITS * len(names.anchors)) - 1) // _ALL
+    return Reaching(
+        reads=_in_runs(solver.accesses, plane * _READS, runs.first, runs.previous_read),
+        writes=_in_runs(solver.accesses, plane * _WRITES, runs.first, runs.previous_write),
+        nodes=[
+            (runs.previous_node[node],) if node in runs.previous_node else tuple(_ones(bits))
+            for node, bits in enumerate(solver.nodes)
+        ],
+        last_nodes=[tuple(_ones(bits)) for bits in solver.last_nodes],
+        last_uses=_occurrences(solver.last_accesses & plane * _LASTS),
+    )
+
+
+def _in_runs(solved: list[int], plane: int, first: dict[int, int], previous: dict[int, int]) -> list[Numbers]:
+    """One plane of the solution for all occurrences, also for those that their runs decide."""
+    found = [_occurrences(bits & plane) for bits in solved]
+    for number, start in first.items():
+        before = previous.get(number)
+        found[number] = found[start] if before is None else (before,)
+    return found
+
+
+def _occurrences(bits: int) -> Numbers:
+    """The occurrences whose bits are set in one plane."""
+    return tuple(position // _BITS for position in _ones(bits))
+
+
+def _ones(bits: int) -> Iterable[int]:
+    """The positions of the bits that are set, upward."""
+    while bits:
+        lowest = bits & -bits
+        yield lowest.bit_length() - 1
+        bits ^= lowest
 
 
 class _Flow:
     """The reachable blocks of a unit in reverse postorder, with the states at their starts."""
 
-    __slots__ = ("access", "blocks", "cyclic", "node", "number")
+    __slots__ = ("access", "blocks", "catch", "cyclic", "items", "node", "number", "successors")
 
     def __init__(self, entry: Block):
         self.blocks = _reverse_postorder(entry)
         self.number = {block: number for number, block in enumerate(self.blocks)}
+        self.successors = [[self.number[target] for target in block.successors] for block in self.blocks]
+        self.catch = [
+            self.number[block.catch.entry] if block.catch is not None and _raises(block) else None
+            for block in self.blocks
+        ]
+        self.items = [block.items for block in self.blocks]
         self.access = [0] * len(self.blocks)
         self.node = [0] * len(self.blocks)
         self.cyclic = any(
-            self.number[target] <= number
-            for number, block in enumerate(self.blocks)
-            for target in _targets(block)
+            target <= number for number in range(len(self.blocks)) for target in self.targets(number)
         )
 
+    def targets(self, number: int) -> list[int]:
+        catch = self.catch[number]
+        return self.successors[number] if catch is None else [*self.successors[number], catch]
 
-def _targets(block: Block) -> list[Block]:
-    catch = block.catch
-    if catch is None or not any(item & CODE == RAISES for item in block.items):
-        return block.successors
-    return [*block.successors, catch.entry]
+
+def _raises(block: Block) -> bool:
+    return any(item & CODE == RAISES for item in block.items)
 
 
 def _reverse_postorder(entry: Block) -> list[Block]:
+    def targets(block: Block) -> Iterable[Block]:
+        yield from block.successors
+        if block.catch is not None and _raises(block):
+            yield block.catch.entry
+
     order: list[Block] = []
     seen = {entry}
-    pending = [(entry, iter(_targets(entry)))]
+    pending = [(entry, iter(targets(entry)))]
     while pending:
-        block, targets = pending[-1]
-        for target in targets:
+        block, following = pending[-1]
+        for target in following:
             if target not in seen:
                 seen.add(target)
-                pending.append((target, iter(_targets(target))))
+                pending.append((target, iter(targets(target))))
                 break
         else:
             order.append(block)
@@ -123,12 +158,17 @@ def _reverse_postorder(entry: Block) -> list[Block]:
 
 
 class _Solver:
+    """Holds the masks of the symbols and the solution as far as it is known."""
+
     def __init__(self, names: Names, units: list[Unit], node_count: int):
         self.symbol_of = names.symbol_of
         self.units = units
         self.flows = [_Flow(unit.entry) for unit in units]
-        self.result_accesses = [0] * len(names.anchors)
-        self.result_nodes = [0] * node_count
+        self.runs = Runs(names, self._shared_symbols(names))
+        for flow in self.flows:
+            flow.items = [self.runs.thin(block) for block in flow.blocks]
+        self.accesses = [0] * len(names.anchors)
+        self.nodes = [0] * node_count
         self.last_nodes: list[int] = []
         self.last_accesses = 0
         self._make_masks(names)
@@ -136,70 +176,69 @@ class _Solver:
         self.entry = list(self.escapes)
         self.after = [0] * len(units)
 
-    @property
-    def result(self) -> Reaching:
-        return Reaching(self.result_accesses, self.result_nodes, self.last_nodes, self.last_accesses)
+    def _shared_symbols(self, names: Names) -> frozenset[int]:
+        """The symbols that a nested function takes from outside."""
+        return frozenset(
+            symbol
+            for unit, flow in zip(self.units[1:], self.flows[1:], strict=True)
+            for items in flow.items
+            for item in items
+            if item & CODE < NODE
+            and names.symbols[symbol := names.symbol_of[item >> SHIFT]].owner is not unit.function
+        )
 
     def _make_masks(self, names: Names) -> None:
         """For each symbol: the bits to look at, and the bits that a read, a write and an unbinding leave."""
         every = [0] * len(names.symbols)
-        for number, symbol in enumerate(names.symbol_of):
-            every[symbol] |= 1 << _BITS * number
+        for items in (items for flow in self.flows for items in flow.items):
+            for item in items:
+                if item & CODE < NODE:
+                    every[self.symbol_of[item >> SHIFT]] |= 1 << _BITS * (item >> SHIFT)
         attributes = [0] * len(every)
         for number in reversed(range(len(every))):
             base = names.symbols[number].base
             if base is not None:
                 attributes[base] |= every[number] | attributes[number]
-        self.every = every
         self.select = [bits * _KNOWN for bits in every]
-        self.keep_read = [~(bits * _READ) for bits in every]
-        self.keep_write = [
-            ~(bits * _WRITE | inner * _KNOWN) for bits, inner in zip(every, attributes, strict=True)
+        after_write = [
+            ~(bits * _GAIN[WRITE] | inner * _KNOWN) for bits, inner in zip(every, attributes, strict=True)
         ]
-        self.keep_unbound = [
-            ~(bits * WRITES | inner * _KNOWN) for bits, inner in zip(every, attributes, strict=True)
-        ]
+        self.keep = {
+            READ: [~(bits * _GAIN[READ]) for bits in every],
+            WRITE: after_write,
+            REWRITE: after_write,
+            UNBIND: [
+                ~(bits * _WRITES | inner * _KNOWN) for bits, inner in zip(every, attributes, strict=True)
+            ],
+        }
         self.owned = {unit.function: 0 for unit in self.units}
         for symbol, bits in zip(names.symbols, every, strict=True):
             self.owned[symbol.owner or self.units[0].function] |= bits * _ALL
 
     def _make_escapes(self) -> None:
-        """For each unit: its accesses to outer symbols, and the bits of the units that run on their own."""
+        """For each unit: its accesses to outer symbols, and the bits that its own accesses do not replace."""
         if len(self.units) == 1:
             self.escapes, self.foreign = [0], [0]
             return
-        own = [0] * len(self.units)
-        for number, flow in enumerate(self.flows):
-            for block in flow.blocks:
-                own[number] |= self._accesses(block.items)
+        own = [_accesses(item for items in flow.items for item in items) for flow in self.flows]
         self.escapes = list(own)
         self.foreign = [~bits for bits in own]
+        for number, unit in enumerate(self.units):
+            if unit.parent is not None:
+                self.foreign[number] &= self.foreign[unit.parent]
         for number, unit in reversed(list(enumerate(self.units))):
             self.escapes[number] &= ~self.owned[unit.function]
             if unit.parent is not None:
                 self.escapes[unit.parent] |= self.escapes[number]
-        for number, unit in enumerate(self.units):
-            if unit.parent is not None:
-                self.foreign[number] &= self.foreign[unit.parent]
-
-    def _accesses(self, items: list[int]) -> int:
-        bits = 0
-        for item in items:
-            code = item & CODE
-            if code == READ:
-                bits |= _READ << _BITS * (item >> SHIFT)
-            elif code == WRITE or code == REWRITE:
-                bits |= _WRITE << _BITS * (item >> SHIFT)
-        return bits
 
     def solve(self, number: int) -> None:
-        """Find what reaches each access and node of one unit, and the entry states of the units made in it."""
+        """Find what reaches the accesses and nodes of one unit, and the entries of the units made in it."""
         flow = self.flows[number]
         flow.access[0] = self.entry[number]
         if flow.cyclic:
-            self._iterate(number, flow)
-        for position in range(len(flow.blocks)):
-            self._replay(number, flow, position)
+            self._iterate(flow, self.foreign[number])
+        for position in range(len(flow.items)):
+            self._replay(flow, position, self.foreign[number])
         if len(self.units) > 1:
             self._enter_nested(number, flow)
         unit = self.units[number]
@@ -209,117 +248,103 @@ class _Solver:
         if leave is not None:
             self.last_accesses |= flow.access[leave] & self.owned[unit.function]
 
-    def _iterate(self, number: int, flow: _Flow) -> None:
+    def _iterate(self, flow: _Flow, foreign: int) -> None:
         """Push states along the edges until they no longer grow."""
         access, node = flow.access, flow.node
-        effects = [self._summarise(number, block) for block in flow.blocks]
-        targets = [[flow.number[target] for target in block.successors] for block in flow.blocks]
-        catches = [
-            None if block.catch is None else flow.number.get(block.catch.entry) for block in flow.blocks
-        ]
+        effects = [self._summarise(items, foreign) for items in flow.items]
         growing = True
         while growing:
             growing = False
             for position, (keep, gain, last, risk_keep, risk_gain, risk_nodes) in enumerate(effects):
-                out = access[position] & keep | gain
-                out_node = node[position] if last is None else last
-                for target in targets[position]:
-                    if access[target] | out != access[target] or node[target] | out_node != node[target]:
-                        access[target] |= out
-                        node[target] |= out_node
+                state = access[position]
+                out = (state & keep | gain, node[position] if last is None else last)
+                pushes = [(target, *out) for target in flow.successors[position]]
+                catch = flow.catch[position]
+                if catch is not None:
+                    pushes.append((catch, state & risk_keep | risk_gain, risk_nodes))
+                for target, more_access, more_nodes in pushes:
+                    if more_access & ~access[target] or more_nodes & ~node[target]:
+                        access[target] |= more_access
+                        node[target] |= more_nodes
                         growing |= target <= position
-                catch = catches[position]
-                if risk_nodes and catch is not None:
-                    risk = access[position] & risk_keep | risk_gain
-                    if access[catch] | risk != access[catch] or node[catch] | risk_nodes != node[catch]:
-                        access[catch] |= risk
-                        node[catch] |= risk_nodes
-                        growing |= catch <= position
 
-    def _summarise(self, number: int, block: Block) -> tuple[int, int, int | None, int, int, int]:
-        """What a block keeps and adds: (keep, gain, last node) at its end, (keep, gain, nodes) where it may raise."""
-        symbol_of, foreign = self.symbol_of, self.foreign[number]
+    def _summarise(self, items: list[int], foreign: int) -> tuple[int, int, int | None, int, int, int]:
+        """What items keep and add: (keep, gain, last node) at the end, the same where they may raise."""
         keep, gain = -1, 0
         last: int | None = None
         risk_keep, risk_gain, risk_nodes = 0, 0, 0
-        for item in block.items:
+        for item in items:
             code, place = item & CODE, item >> SHIFT
-            if code >= NODE:
-                if code == NESTED:
-                    gain |= self.escapes[place]
-                else:
-                    last = 0 if code == ENTER else 1 << place
-                    if code == RAISES:
-                        risk_keep |= keep
-                        risk_gain |= gain
-                        risk_nodes |= last
-                continue
-            if code == READ:
-                kept, bits = self.keep_read[symbol_of[place]], _READ
-            elif code == UNBIND:
-                kept, bits = self.keep_unbound[symbol_of[place]], 0
+            if code < NODE:
+                kept = self.keep[code][self.symbol_of[place]] | foreign
+                keep &= kept
+                gain = gain & kept | _GAIN[code] << _BITS * place
+            elif code == NESTED:
+                gain |= self.escapes[place]
             else:
-                kept, bits = self.keep_write[symbol_of[place]], _WRITE
-            kept |= foreign
-            keep &= kept
-            gain = gain & kept | bits << _BITS * place
+                last = 0 if code == ENTER else 1 << place
+                if code == RAISES:
+                    risk_keep |= keep
+                    risk_gain |= gain
+                    risk_nodes |= last
         return keep, gain, last, risk_keep, risk_gain, risk_nodes
 
-    def _replay(self, number: int, flow: _Flow, position: int) -> None:
+    def _replay(self, flow: _Flow, position: int, foreign: int) -> None:
         """Note what reaches each item of a block, and pass the state at its end on."""
-        symbol_of, foreign = self.symbol_of, self.foreign[number]
-        seen, before = self.result_accesses, self.result_nodes
-        block = flow.blocks[position]
         state, node = flow.access[position], flow.node[position]
         risk, risk_nodes = 0, 0
-        for item in block.items:
+        for item in flow.items[position]:
             code, place = item & CODE, item >> SHIFT
-            if code == READ:
-                symbol = symbol_of[place]
-                seen[place] |= state & self.select[symbol]
-                state = state & (self.keep_read[symbol] | foreign) | _READ << _BITS * place
-            elif code == NODE or code == RAISES:
-                before[place] |= node
+            if code < NODE:
+                symbol = self.symbol_of[place]
+                if code <= WRITE:
+                    self.accesses[place] |= state & self.select[symbol]
+                state = state & (self.keep[code][symbol] | foreign) | _GAIN[code] << _BITS * place
+            elif code == NESTED:
+                self.entry[place] |= state
+                state |= self.escapes[place]
+            elif code == ENTER:
+                node = 0
+            else:
+                self.nodes[place] |= node
                 node = 1 << place
                 if code == RAISES:
                     risk |= state
                     risk_nodes |= node
-            elif code == WRITE or code == REWRITE:
-                symbol = symbol_of[place]
-                if code == WRITE:
-                    seen[place] |= state & self.select[symbol]
-                state = state & (self.keep_write[symbol] | foreign) | _WRITE << _BITS * place
-            elif code == NESTED:
-                self.entry[place] |= state
-                state |= self.escapes[place]
-            elif code == UNBIND:
-                state &= self.keep_unbound[symbol_of[place]] | foreign
-            else:
-                node = 0
-        for target in block.successors:
-            flow.access[flow.number[target]] |= state
-            flow.node[flow.number[target]] |= node
-        if risk_nodes and block.catch is not None:
-            catch = flow.number[block.catch.entry]
+        for target in flow.successors[position]:
+            flow.access[target] |= state
+            flow.node[target] |= node
+        catch = flow.catch[position]
+        if catch is not None:
             flow.access[catch] |= risk
             flow.node[catch] |= risk_nodes
 
     def _enter_nested(self, number: int, flow: _Flow) -> None:
         """Add to the entry of each unit made here what may happen after it is made."""
-        own = [self._accesses(block.items) for block in flow.blocks]
+        own = [_accesses(items) for items in flow.items]
         after = [self.after[number]] * len(own)
         growing = True
         while growing:
             growing = False
             for position in reversed(range(len(own))):
                 bits = after[position]
-                for target in _targets(flow.blocks[position]):
-                    bits |= own[flow.number[target]] | after[flow.number[target]]
+                for target in flow.targets(position):
+                    bits |= own[target] | after[target]
                 growing |= bits != after[position] and flow.cyclic
                 after[position] = bits
-        for position, block in enumerate(flow.blocks):
-            for place, item in enumerate(block.items):
+        for position, items in enumerate(flow.items):
+            for place, item in enumerate(items):
                 if item & CODE == NESTED:
                     made = item >> SHIFT
-                    self.after[made] |= after[position] | self._accesses(block.items[place:])
+                    self.after[made] |= after[position] | _accesses(items[place:])
                     self.entry[made] |= self.after[made]
+
+
+def _accesses(items: Iterable[int]) -> int:
+    """The bits of all accesses among some items."""
+    bits = 0
+    for item in items:
+        code = item & CODE
+        if code < NODE:
+            bits |= _GAIN[code] << _BITS * (item >> SHIFT)
+    return bits

@@ -1,23 +1,24 @@
 """Flow facts of one function: control flow, data flow, symbols, returns and yields.
 
-    control, may_read, may_write    pairs (prev*, succ*): everything in succ* may directly follow everything in prev*
-    symbols                         each symbol with its occurrences and those that may be its last use
-    returns, yields                 per function: return statements and the nodes before its end; yield expressions
+    control, may_read, may_write    pairs (prev*, succ*): each of succ* may directly follow each of prev*
+    symbols                         a symbol, its occurrences, and those that may be its last use
+    returns, yields                 per function, the returns and the last nodes before its end; the yields
 
-An occurrence follows the reads (`may_read`) and the writes (`may_write`) of its symbol that may have been the last ones before
-it; it may itself be a read or a write. `del` is a write. Reads and writes of `a.b` are those of the symbol `a.b`, and
-reads of `a`. Everything is in source order.
+An occurrence, read or write, follows the reads (`may_read`) and the writes (`may_write`) of its symbol that
+may have been the last ones before it. `del` is a write; `a.b = 1` and `a[i] = 1` read `a`, and the former
+writes the symbol `a.b`. Everything is in source order.
 """
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from hyperheat.pycode.anchor import Anchor
-from hyperheat.pycode.control import Control
-from hyperheat.pycode.dataflow import LASTS, READS, WRITES, Reaching, occurrences, ones, reaching
-from hyperheat.pycode.scopes import Function, Kind, ModuleScope, Names, resolve_names
+from hyperheat.pycode.control import build_blocks
+from hyperheat.pycode.dataflow import reaching
+from hyperheat.pycode.namespaces import Function, Kind, ModuleScope
+from hyperheat.pycode.scopes import Names, resolve_names
 
 __all__ = ["FunctionFlow", "Merged", "Sources", "SymbolFacts", "analyse"]
 
@@ -50,63 +51,54 @@ class FunctionFlow:
 def analyse(function: ast.FunctionDef | ast.AsyncFunctionDef, module: ModuleScope) -> FunctionFlow:
     """Analyse an outermost function; for a method, pass `module.inside(class_def)`."""
     names = resolve_names(function, module)
-    built = Control(function, names, module)
+    built = build_blocks(function, names, module)
     nodes = list(built.nodes)
     solved = reaching(names, built.units, len(nodes))
     in_order = sorted(range(len(nodes)), key=lambda number: _position(nodes[number]))
     rank = {number: place for place, number in enumerate(in_order)}
-
-    def node_anchors(bits: int) -> tuple[Anchor, ...]:
-        return tuple(nodes[number] for number in sorted(ones(bits), key=rank.__getitem__))
-
     return FunctionFlow(
-        control=_merge(((solved.nodes[number], nodes[number]) for number in in_order), node_anchors),
-        may_read=_merge_accesses(names, solved, READS),
-        may_write=_merge_accesses(names, solved, WRITES),
-        symbols=_symbols(names, solved),
-        returns=tuple(
-            (unit.function, sources)
-            for unit, last in zip(built.units, solved.last_nodes, strict=True)
-            if (sources := _in_source_order([*unit.returns, *node_anchors(last)]))
+        control=_merge(
+            [nodes[number] for number in in_order],
+            [tuple(sorted(rank[before] for before in solved.nodes[number])) for number in in_order],
         ),
-        yields=tuple((unit.function, _in_source_order(unit.yields)) for unit in built.units if unit.yields),
+        may_read=_merge(names.anchors, solved.reads),
+        may_write=_merge(names.anchors, solved.writes),
+        symbols=_symbols(names, solved.last_uses),
+        returns=_sources(
+            (unit.function, [*unit.returns, *(nodes[number] for number in last)])
+            for unit, last in zip(built.units, solved.last_nodes, strict=True)
+        ),
+        yields=_sources((unit.function, unit.yields) for unit in built.units),
     )
 
 
-def _merge(
-    pairs: Iterable[tuple[int, Anchor]], anchors: Callable[[int], tuple[Anchor, ...]]
-) -> tuple[Merged, ...]:
-    """Join the successors that have the same set of predecessors, given as bits."""
-    groups: dict[int, list[Anchor]] = {}
-    for predecessors, successor in pairs:
-        if predecessors:
-            groups.setdefault(predecessors, []).append(successor)
-    return tuple((anchors(predecessors), tuple(successors)) for predecessors, successors in groups.items())
-
-
-def _merge_accesses(names: Names, solved: Reaching, plane: int) -> tuple[Merged, ...]:
-    mask = solved.plane(plane)
-    return _merge(
-        ((bits & mask, anchor) for bits, anchor in zip(solved.accesses, names.anchors, strict=True)),
-        lambda bits: tuple(names.anchors[number] for number in occurrences(bits)),
+def _merge(anchors: list[Anchor], predecessors: list[tuple[int, ...]]) -> tuple[Merged, ...]:
+    """Join the anchors that have the same predecessors, given as positions in `anchors`."""
+    groups: dict[tuple[int, ...], list[Anchor]] = {}
+    for anchor, before in zip(anchors, predecessors, strict=True):
+        if before:
+            groups.setdefault(before, []).append(anchor)
+    return tuple(
+        (tuple(anchors[number] for number in before), tuple(successors))
+        for before, successors in groups.items()
     )
 
 
-def _symbols(names: Names, solved: Reaching) -> tuple[SymbolFacts, ...]:
-    occurring: list[list[Anchor]] = [[] for _ in names.symbols]
+def _symbols(names: Names, last_uses: tuple[int, ...]) -> tuple[SymbolFacts, ...]:
+    occurrences: list[list[Anchor]] = [[] for _ in names.symbols]
     for anchor, symbol in zip(names.anchors, names.symbol_of, strict=True):
-        occurring[symbol].append(anchor)
+        occurrences[symbol].append(anchor)
     last: list[list[Anchor]] = [[] for _ in names.symbols]
-    for number in occurrences(solved.last_accesses & solved.plane(LASTS)):
+    for number in last_uses:
         last[names.symbol_of[number]].append(names.anchors[number])
     return tuple(
         SymbolFacts(symbol.name, tuple(places), tuple(uses), symbol.kind)
-        for symbol, places, uses in zip(names.symbols, occurring, last, strict=True)
+        for symbol, places, uses in zip(names.symbols, occurrences, last, strict=True)
     )
 
 
-def _in_source_order(anchors: Iterable[Anchor]) -> tuple[Anchor, ...]:
-    return tuple(sorted(anchors, key=_position))
+def _sources(found: Iterable[tuple[Function, list[Anchor]]]) -> tuple[Sources, ...]:
+    return tuple((function, tuple(sorted(anchors, key=_position))) for function, anchors in found if anchors)
 
 
 def _position(anchor: Anchor) -> tuple[int, int]:

@@ -1,66 +1,34 @@
 """Scopes: which symbol every name of a function refers to.
 
-One walk over the outermost function, with everything nested in it, lists the *occurrences* of names and what each
-scope binds; afterwards each occurrence is resolved as Python does it, to one of
+One walk over the outermost function, with everything nested in it, lists the *occurrences* of names and what
+each scope binds; afterwards each occurrence is resolved as Python does it, to one of
 
     parameter, local, imported     bound by a function, lambda, comprehension or class body of the snippet
     global, imported, builtin      bound outside of it
 
 A name that a nested function takes from a function around it is the same symbol there (`Scope.kind` calls it
-"closure"). A chain of plain names such as `self.x.y` makes one more symbol per dot, `self.x` and `self.x.y`, whose
-`base` is the symbol before the dot; the spelling alone counts, other paths to the same object are other symbols.
+"closure"). A chain of plain names such as `self.x.y` makes one more symbol per dot, `self.x` and `self.x.y`,
+whose `base` is the symbol before the dot. The spelling counts: another path to the object is another symbol.
 """
 
 import ast
-import builtins
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from operator import itemgetter
-from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
 from hyperheat.pycode.anchor import Anchor
+from hyperheat.pycode.namespaces import (
+    Function,
+    Kind,
+    ModuleScope,
+    Role,
+    Scope,
+    function_parameters,
+    imported_name,
+)
 
-__all__ = [
-    "Function",
-    "Kind",
-    "ModuleScope",
-    "Names",
-    "Scope",
-    "Symbol",
-    "function_parameters",
-    "resolve_names",
-]
-
-Kind = Literal["parameter", "local", "imported", "closure", "global", "builtin"]
-Role = Literal["module", "function", "class", "comprehension", "type parameters"]
-Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-
-_BUILTINS = frozenset(dir(builtins))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModuleScope:
-    """What surrounds an outermost function: the names its module binds and, for a method, those of its class."""
-
-    names: Mapping[str, Kind]
-    lazy_annotations: bool
-    class_names: Mapping[str, Kind] | None = None
-
-    @classmethod
-    def of(cls, module: ast.Module) -> "ModuleScope":
-        """Collect the names that a module binds outside of its functions and classes."""
-        lazy = any(
-            isinstance(statement, ast.ImportFrom)
-            and statement.module == "__future__"
-            and any(alias.name == "annotations" for alias in statement.names)
-            for statement in module.body
-        )
-        return cls(names=_bound_names(module.body, "global"), lazy_annotations=lazy)
-
-    def inside(self, class_def: ast.ClassDef) -> "ModuleScope":
-        """The surroundings of a method: decorators and defaults see the names of the class, the body does not."""
-        return replace(self, class_names=_bound_names(class_def.body, "local"))
+__all__ = ["ModuleScope", "Names", "Symbol", "resolve_names"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,47 +50,6 @@ class Names:
     symbols: list[Symbol]
     index: dict[Anchor, int]
     scopes: list["Scope"]
-
-
-class Scope:
-    """One namespace: the names it binds, and those it declares `global` or `nonlocal`."""
-
-    __slots__ = ("bound", "declared", "node", "owner", "parent", "role", "symbols")
-
-    def __init__(self, node: ast.AST | None, role: Role, parent: "Scope | None", owner: Function | None):
-        self.node = node
-        self.role: Role = role
-        self.parent = parent
-        self.owner = owner
-        self.bound: dict[str, Kind] = {}
-        self.declared: dict[str, str] = {}
-        self.symbols: dict[str, int] = {}
-
-    def home(self, name: str) -> "Scope":
-        """The scope whose variable `name` means here; the module if no function around binds it."""
-        scope = self
-        visible = True
-        while scope.parent is not None:
-            if visible or scope.role != "class":
-                declared = scope.declared.get(name)
-                if declared == "global":
-                    break
-                if declared is None and name in scope.bound:
-                    return scope
-            visible = scope.role == "type parameters"
-            scope = scope.parent
-        while scope.parent is not None:
-            scope = scope.parent
-        return scope
-
-    def kind(self, name: str) -> Kind:
-        """How this scope sees `name`: like its home scope, or "closure" when that is a function further out."""
-        home = self.home(name)
-        if home.role == "module":
-            if name == "__class__":
-                return "closure"
-            return home.bound.get(name) or ("builtin" if name in _BUILTINS else "global")
-        return home.bound[name] if home.owner is self.owner else "closure"
 
 
 def resolve_names(function: ast.FunctionDef | ast.AsyncFunctionDef, module: ModuleScope) -> Names:
@@ -192,7 +119,7 @@ class _Collector:
 
     def note(self, line: int, column: int, name: str, anchor: Anchor, binds: Kind | None = None) -> None:
         """Add an occurrence to the current scope, which binds the name if `binds` says how."""
-        self.records.append((line << 32 | column, self.scope, name, anchor))
+        self.records.append(((line << 32) + column, self.scope, name, anchor))
         if binds is not None:
             # the first binding decides: a parameter stays one when it is assigned again
             self.scope.bound.setdefault(name, binds)
@@ -211,7 +138,7 @@ def _visit_nothing(walk: _Collector, node: ast.AST) -> None:
 
 def _visit_name(walk: _Collector, node: ast.Name) -> None:
     scope = walk.scope
-    walk.records.append((node.lineno << 32 | node.col_offset, scope, node.id, node))
+    walk.records.append(((node.lineno << 32) + node.col_offset, scope, node.id, node))
     if type(node.ctx) is not ast.Load:
         scope.bound.setdefault(node.id, "local")
 
@@ -325,7 +252,7 @@ def _visit_declaration(walk: _Collector, node: ast.Global | ast.Nonlocal) -> Non
 
 def _visit_import(walk: _Collector, node: ast.Import | ast.ImportFrom) -> None:
     for alias in node.names:
-        name, field = _imported_name(alias, node)
+        name, field = imported_name(alias, node)
         if name != "*":
             walk.note(alias.lineno, alias.col_offset, name, (alias, field), "imported")
 
@@ -362,49 +289,6 @@ def _end(node: ast.expr | ast.pattern) -> tuple[int, int]:
     return node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
 
 
-def function_parameters(arguments: ast.arguments) -> list[ast.arg]:
-    """All parameters in source order."""
-    parameters = arguments.posonlyargs + arguments.args
-    if arguments.vararg is not None:
-        parameters.append(arguments.vararg)
-    parameters += arguments.kwonlyargs
-    if arguments.kwarg is not None:
-        parameters.append(arguments.kwarg)
-    return parameters
-
-
-def _imported_name(alias: ast.alias, statement: ast.Import | ast.ImportFrom) -> tuple[str, str]:
-    """The name that an import binds, and the field that spells it."""
-    if alias.asname is not None:
-        return alias.asname, "asname"
-    return (alias.name.partition(".")[0] if type(statement) is ast.Import else alias.name), "name"
-
-
-def _bound_names(body: list[ast.stmt], kind: Kind) -> Mapping[str, Kind]:
-    """The names that a module or class body binds itself; `kind` is that of the names that are not imported."""
-    names: dict[str, Kind] = {}
-    pending: list[ast.AST] = list(body)
-    while pending:
-        node = pending.pop()
-        match node:
-            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
-                names.setdefault(name, kind)
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                names.setdefault(name, kind)
-            case ast.Import() | ast.ImportFrom():
-                names.update({_imported_name(alias, node)[0]: "imported" for alias in node.names})
-            case ast.comprehension():
-                pending += [node.iter, *node.ifs]
-            case ast.Lambda() | ast.Constant():
-                pass
-            case _:
-                captured = getattr(node, "name", None) or getattr(node, "rest", None)
-                if isinstance(captured, str):
-                    names.setdefault(captured, kind)
-                pending.extend(ast.iter_child_nodes(node))
-    return MappingProxyType(names)
-
-
 _VISITORS: dict[type, Callable[[_Collector, Any], None]] = {
     ast.Name: _visit_name,
     ast.Constant: _visit_nothing,
@@ -432,7 +316,7 @@ if hasattr(ast, "TypeAlias"):
     _VISITORS[ast.TypeAlias] = _visit_type_alias  # type: ignore[attr-defined]
 
 _PLAIN_FIELDS = frozenset(
-    "ctx op ops kind type_comment conversion simple is_async level module arg kwd_attrs attr str".split()
+    {"ctx", "op", "ops", "type_comment", "conversion", "simple", "arg", "kwd_attrs", "str"}
 )
 # the fields of each node type that hold syntax, in the order of the grammar
 _CHILDREN: dict[type, tuple[str, ...]] = {
