@@ -19,6 +19,7 @@ import sys
 import sysconfig
 import warnings
 from pathlib import Path
+from types import ModuleType
 
 from hyperheat.pycode import signatures
 from hyperheat.pycode.definitions import Annotated, Assigned, Class, Function, Imported, ModuleDefinitions
@@ -28,7 +29,17 @@ from hyperheat.pycode.values import Instance, Values
 
 STDLIB = Path(sysconfig.get_paths()["stdlib"])
 OVERLAY = Path(__file__).with_name("signatures_overlay.pyi")
-LEFT_OUT = {"antigravity", "ensurepip", "idlelib", "lib2to3", "pydoc_data", "test", "tests", "this", "turtledemo"}
+LEFT_OUT = {
+    "antigravity",
+    "ensurepip",
+    "idlelib",
+    "lib2to3",
+    "pydoc_data",
+    "test",
+    "tests",
+    "this",
+    "turtledemo",
+}
 KEPT_DECORATORS = {
     *("staticmethod", "classmethod", "property", "cached_property", "abstractproperty"),
     *("contextmanager", "asynccontextmanager", "DynamicClassAttribute"),
@@ -80,15 +91,19 @@ def _source(name: str) -> Path | None:
 # Modules in C, by introspection
 
 
-def _inspected(name: str) -> Stubs:
+def _imported(name: str) -> ModuleType | None:
     try:
         with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
             warnings.simplefilter("ignore")
-            module = importlib.import_module(name)
+            return importlib.import_module(name)
     except ImportError:
-        return {}
+        return None
+
+
+def _inspected(name: str) -> Stubs:
+    module = _imported(name)
     stubs: Stubs = {}
-    for key, value in sorted(vars(module).items()):
+    for key, value in sorted(vars(module).items()) if module is not None else ():
         if not key.isidentifier() or keyword.iskeyword(key) or inspect.ismodule(value):
             continue
         if isinstance(value, type):
@@ -337,7 +352,7 @@ def _with_overlay(table: dict[str, Stubs], overlay: dict[str, Stubs]) -> dict[st
         for key, stub in stubs.items():
             if isinstance(stub, dict) and not isinstance(found.get(key), dict):
                 # A class made in C that a module in Python passes on, such as `re.Pattern`.
-                live = getattr(importlib.import_module(name), key, None)
+                live = getattr(_imported(name), key, None)
                 found[key] = _inspected_class(live, live.__module__) if isinstance(live, type) else {"": ""}
         merged[name] = _laid_over(found, stubs)
     return merged

@@ -24,6 +24,7 @@ class Body(Expressions):
 
     def __init__(self, *args: Any, **scope: Any) -> None:
         super().__init__(*args, **scope)
+        self.assigned: dict[ast.expr, Values] = {}  # what assignments found their right sides to be
         self.returns: list[Values] = []
         self.yields: list[Values] = []
         self.is_generator = False
@@ -32,11 +33,21 @@ class Body(Expressions):
     def enter(self, node: FunctionNode) -> None:
         """Take the names that a function starts with: its parameters, and its locals as yet without value."""
         self.names = {**dict.fromkeys(local_names(node), ()), **self.parameters(node.args)}
+        self._take_arguments(node)
         positional = [*node.args.posonlyargs, *node.args.args]
         if self.owner is not None and positional and positional[0].annotation is None:
             self.receiver = self._receiver(node)
             if self.receiver is not None:
                 self.names[positional[0].arg] = (self.receiver,)
+
+    def _take_arguments(self, node: FunctionNode) -> None:
+        """Let calls in the module say what parameters are of which the function itself says nothing."""
+        open_parameters = [name for name in _parameter_names(node.args) if not self.names[name]]
+        if open_parameters and self.fuel > 0:
+            function = Function(node.name, node, self.module, self.owner)
+            given = self.lookup.given(function, self.fuel - 1)
+            for name in open_parameters:
+                self.names[name] = given.get(name, ())
 
     def block(self, statements: list[Any]) -> bool:
         """Walk statements; tell whether control cannot come out of their end."""
@@ -93,7 +104,7 @@ class Body(Expressions):
             self.value(node.msg)
 
     def _assign(self, node: ast.Assign) -> None:
-        values = self.value(node.value)
+        values = self.assigned[node.value] = self.value(node.value)
         for target in node.targets:
             self.store(target, values)
 
@@ -130,6 +141,8 @@ class Body(Expressions):
         self.narrow(node.test)
         ends = self.block(node.body)
         after, self.names = self.names, dict(before)
+        if isinstance(node.test, ast.UnaryOp) and type(node.test.op) is ast.Not:
+            self.narrow(node.test.operand)
         others = self.block(node.orelse)
         if others and not ends:
             self.names = after
@@ -257,6 +270,10 @@ class Body(Expressions):
         values = () if node.value is None else self.value(node.value)
         self.yields.append(self.items(values) if type(node) is ast.YieldFrom else values)
         return ()
+
+
+def _parameter_names(arguments: ast.arguments) -> list[str]:
+    return [argument.arg for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
 
 
 def local_names(node: FunctionNode) -> dict[str, None]:

@@ -9,7 +9,7 @@
     x.foo(1, k=2)      unknown                          foo(rval: the call, self: x, arg1: 1, k: 2)
     f()(1)             unknown and without a name       __call__(rval: the call, self: f(), arg1: 1)
 
-Of several possible definitions all that fit must give the same relation, else the call counts as unresolved.
+Of several possible definitions all that fit must give the same formals, else the call counts as unresolved.
 """
 
 import ast
@@ -20,7 +20,7 @@ from hyperheat.pycode.anchor import Anchor
 from hyperheat.pycode.definitions import Signature
 from hyperheat.pycode.relation import Relation
 
-__all__ = ["Callee", "call_relation"]
+__all__ = ["Callee", "call_relation", "visible_name"]
 
 Incidences = list[tuple[str, Anchor]]
 
@@ -48,7 +48,9 @@ def call_relation(call: ast.Call, callees: Iterable[Callee]) -> tuple[Relation, 
         overloaded = overloaded or callee.overload
         relation = Relation(callee.name, (("rval", call), *_receiver(call, callee), *incidences))
         if found is not None and relation != found:
-            return _unresolved(call), False
+            if relation.incidences != found.incidences:
+                return _unresolved(call), False
+            relation = Relation(visible_name(call.func), found.incidences)
         found = relation
     return (_unresolved(call), False) if found is None else (found, True)
 

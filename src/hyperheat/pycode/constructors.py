@@ -16,7 +16,9 @@ def constructors(of: Class, lookup: Lookup, fuel: int) -> list[Callee]:
         for name in ("__init__", "__new__"):
             found = [binding for binding in cls.members.get(name, ()) if type(binding) is Function]
             if found:
-                return [Callee(of.name, f.signature.without_first(), None, f.kind == "overload") for f in found]
+                return [
+                    Callee(of.name, f.signature.without_first(), None, f.kind == "overload") for f in found
+                ]
         signature = _field_signature(cls, order)
         if signature is not None:
             return [Callee(of.name, signature)]

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
+from hyperheat.pycode.traverse import descendants
+
 __all__ = [
     "Annotated",
     "Assigned",
@@ -198,6 +200,44 @@ class ModuleDefinitions:
         """The innermost class around each method, by the method's name and line."""
         found: dict[tuple[str, int], Class] = {}
         _add_owners(self.tree.body, self.bindings, self, found)
+        return found
+
+    @cached_property
+    def call_sites(self) -> dict[str, tuple[tuple[ast.Call, Function], ...]]:
+        """The calls in the module's functions by visible name, each with the outermost function around it."""
+        found: dict[str, list[tuple[ast.Call, Function]]] = {}
+        for function in self._functions:
+            for node in descendants(function.node):
+                if type(node) is ast.Call:
+                    name = getattr(node.func, "attr", None) or getattr(node.func, "id", None)
+                    if name is not None:
+                        found.setdefault(name, []).append((node, function))
+        return {name: tuple(sites) for name, sites in found.items()}
+
+    @cached_property
+    def global_assignments(self) -> dict[str, tuple[tuple["Assigned", Function], ...]]:
+        """What functions assign to names that they declare global."""
+        found: dict[str, list[tuple[Assigned, Function]]] = {}
+        for function in self._functions:
+            statements = list(own_statements(function.node.body))  # pyright: ignore[reportArgumentType]
+            names = {name for s in statements if type(s) is ast.Global for name in s.names}
+            for statement in statements if names else ():
+                for name, binding in _bound(statement, self, None):
+                    if name in names and type(binding) is Assigned:
+                        found.setdefault(name, []).append((binding, function))
+        return {name: tuple(pairs) for name, pairs in found.items()}
+
+    @cached_property
+    def _functions(self) -> list[Function]:
+        """The outermost functions and the methods of the module's classes, in source order."""
+        found: list[Function] = []
+        bodies = [self.tree.body]
+        for body in bodies:
+            for statement in own_statements(body):
+                if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                    found.append(Function(statement.name, statement, self, self.owner_of(statement)))
+                elif isinstance(statement, ast.ClassDef):
+                    bodies.append(statement.body)
         return found
 
     def owner_of(self, function: FunctionNode) -> Class | None:

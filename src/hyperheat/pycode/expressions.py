@@ -2,13 +2,14 @@
 
 import ast
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from hyperheat.pycode.definitions import Class, Function, ModuleDefinitions, target_names
 from hyperheat.pycode.lookup import Lookup
 from hyperheat.pycode.values import Bound, Instance, Super, Value, Values, union
 
-__all__ = ["Expressions"]
+__all__ = ["CallNote", "Expressions"]
 
 _CONTAINERS = frozenset({"list", "set", "frozenset", "tuple", "deque", "iter", "reversed"})
 _NUMBERS = ("bool", "int", "float", "complex")
@@ -29,11 +30,20 @@ _OPERATORS: dict[type[ast.operator], str] = {
 }
 
 
+@dataclass(slots=True)
+class CallNote:
+    """What a call may call, and the values of its positional and of its keyword arguments."""
+
+    callees: Values
+    given: list[Values]
+    named: list[Values]
+
+
 class Expressions:
     """Values of expressions in one scope: a function's, a class's or a module's.
 
     `names` are the scope's own names, `closure` those of the functions around it; all others are the module's.
-    If `calls` is given, what each call may call is noted in it.
+    If `calls` is given, each call is noted in it.
     """
 
     def __init__(
@@ -45,7 +55,7 @@ class Expressions:
         names: dict[str, Values],
         closure: dict[str, Values],
         fuel: int,
-        calls: dict[ast.Call, Values] | None = None,
+        calls: dict[ast.Call, CallNote] | None = None,
     ) -> None:
         self.lookup = lookup
         self.module = module
@@ -253,17 +263,28 @@ class Expressions:
     def _call(self, node: ast.Call) -> Values:
         callees = self.value(node.func)
         given = self._each(node.args)
-        for keyword in node.keywords:
-            self.value(keyword.value)
+        named = self._each([keyword.value for keyword in node.keywords])
         if self.calls is not None:
-            self.calls[node] = callees
+            self.calls[node] = CallNote(callees, given, named)
         if not callees:
             return ()
+        if len(given) == 1 and type(callees[0]) is Bound and callees[0].function.name in ("append", "add"):
+            self._add_item(node.func, callees[0].receiver, given[0])
         if type(callees[0]) is Class or type(callees[0]) is Function:
             special = _SPECIAL.get(callees[0].name)
             if special is not None and callees[0].module.name in _SPECIAL_MODULES:
                 return special(self, node, callees[0], given)
         return self.called(callees, given[0] if given else ())
+
+    def _add_item(self, func: ast.expr, container: Instance | Class, values: Values) -> None:
+        """Take what is added to an empty list or set as the kind of its items."""
+        if (
+            isinstance(func, ast.Attribute)
+            and isinstance(func.value, ast.Name)
+            and type(container) is Instance
+        ):
+            if _is_empty((container,), ("list", "set", "deque")) and func.value.id in self.names:
+                self.names[func.value.id] = (Instance(container.of, (values,)),)
 
     def called(self, callees: Values, given: Values) -> Values:
         """The values that a call of any of the given values returns."""
@@ -332,8 +353,15 @@ class Expressions:
         elif isinstance(target, ast.Starred):
             for name in target_names(target):
                 self.names[name] = self._made("list", values)
-        else:
-            self.value(target)
+        elif isinstance(target, ast.Attribute):
+            self.value(target.value)
+        elif isinstance(target, ast.Subscript):
+            self._store_item(target, values)
+
+    def _store_item(self, target: ast.Subscript, values: Values) -> None:
+        container, keys = self.value(target.value), self.value(target.slice)
+        if isinstance(target.value, ast.Name) and _is_empty(container, ("dict",)):
+            self.names[target.value.id] = self._made("dict", keys, values)
 
     def _parts(self, targets: list[ast.expr], values: Values) -> list[Values]:
         size = len(targets)
@@ -422,6 +450,13 @@ class Expressions:
 
 
 _AWAITABLE = ("Coroutine", "Awaitable", "Future", "Task")
+
+
+def _is_empty(values: Values, kinds: tuple[str, ...]) -> bool:
+    """Whether a value is a container of one of the kinds whose items are not known yet."""
+    if len(values) != 1 or type(values[0]) is not Instance:
+        return False
+    return values[0].of.name in kinds and not any(values[0].args)
 
 
 def _field_names(node: ast.expr) -> tuple[str, ...] | None:

@@ -6,7 +6,7 @@ from hyperheat.pycode.bodies import Body
 from hyperheat.pycode.calls import Callee, visible_name
 from hyperheat.pycode.constructors import constructors
 from hyperheat.pycode.definitions import Annotated, Assigned, Binding, Class, Function, ModuleDefinitions
-from hyperheat.pycode.expressions import Expressions
+from hyperheat.pycode.expressions import CallNote, Expressions
 from hyperheat.pycode.lookup import Lookup
 from hyperheat.pycode.signatures import stdlib_module
 from hyperheat.pycode.values import Bound, Instance, Value, Values, union
@@ -14,16 +14,17 @@ from hyperheat.pycode.values import Bound, Instance, Value, Values, union
 __all__ = ["Resolver"]
 
 _FUEL = 3
+_MOST_SITES = 10  # calls that are asked what they pass to a function
 
 
 class Resolver(Lookup):
     """Finds what calls call, by inference over the syntax alone."""
 
-    def callees(
+    def calls(
         self, function: ast.FunctionDef | ast.AsyncFunctionDef, module: ModuleDefinitions
-    ) -> dict[ast.Call, Values]:
-        """What each call inside a function may call."""
-        calls: dict[ast.Call, Values] = {}
+    ) -> dict[ast.Call, CallNote]:
+        """What each call inside a function may call, and with which values."""
+        calls: dict[ast.Call, CallNote] = {}
         owner = module.owner_of(function)
         outside = Body(self, module, owner, names={}, closure={}, fuel=_FUEL, calls=calls)
         outside.in_class_body = owner is not None
@@ -65,10 +66,36 @@ class Resolver(Lookup):
     def in_method(self, binding: Binding, method: Function, fuel: int) -> Values:
         if isinstance(method.node, ast.Lambda):
             return ()
-        scope = self._body(method, fuel)
         if isinstance(binding, Annotated):
-            return scope.annotated(binding.annotation)
-        return scope.value(binding.value) if isinstance(binding, Assigned) else ()
+            return self._scope(method.module, method.owner, fuel).annotated(binding.annotation)
+        return (
+            self._walked(method, fuel).assigned.get(binding.value, ())
+            if isinstance(binding, Assigned)
+            else ()
+        )
+
+    def given(self, function: Function, fuel: int) -> dict[str, Values]:
+        names = [function.name]
+        if function.owner is not None and function.name in ("__init__", "__new__"):
+            names.append(function.owner.name)
+        sites = [site for name in names for site in function.module.call_sites.get(name, ())]
+        found: dict[str, list[Values]] = {}
+        for call, caller in sites[:_MOST_SITES]:
+            note = self._walked(caller, fuel).calls.get(call)
+            for callee in note.callees if note is not None else ():
+                formals = self._formals(callee, function)
+                if formals is not None:
+                    _pass(call, note, formals, found)
+        return {name: union(values) for name, values in found.items()}
+
+    def _formals(self, callee: Value, function: Function) -> tuple[str, ...] | None:
+        """The formals that a call fills by position if it calls the given function."""
+        if type(callee) is Class:
+            bindings = callee.members.get(function.name, ()) if callee.fields is None else ()
+            return function.signature.positional[1:] if any(_same(b, function) for b in bindings) else None
+        if type(callee) is Bound:
+            return function.signature.positional[1:] if _same(callee.function, function) else None
+        return function.signature.positional if _same(callee, function) else None
 
     def returned(self, function: Function, receiver: Value | None, given: Values, fuel: int) -> Values:
         node = function.node
@@ -109,8 +136,7 @@ class Resolver(Lookup):
         memo = self._memo(function.module)
         key = (function, "returned", fuel)
         if key not in memo:
-            body = self._body(function, fuel - 1)
-            body.block(function.node.body)  # pyright: ignore[reportArgumentType]
+            body = self._walked(function, fuel - 1)
             if body.is_generator:
                 memo[key] = self._wrapped("Generator", union(body.yields))
             elif isinstance(function.node, ast.AsyncFunctionDef):
@@ -128,12 +154,36 @@ class Resolver(Lookup):
         scope.class_body = around
         return scope
 
-    def _body(self, function: Function, fuel: int) -> Body:
-        """The scope at the start of a function's body."""
-        closure = function.closure or (function.owner and function.owner.closure) or {}
-        body = Body(self, function.module, function.owner, names={}, closure=closure, fuel=fuel)
-        body.enter(function.node)  # pyright: ignore[reportArgumentType]
+    def _walked(self, function: Function, fuel: int) -> Body:
+        """A function's body after it has been walked."""
+        memo = self._memo(function.module)
+        key = (function.node, "walked", fuel)
+        body = memo.get(key)
+        if body is None:
+            closure = function.closure or (function.owner and function.owner.closure) or {}
+            scope = {"names": {}, "closure": closure, "fuel": fuel, "calls": {}}
+            body = memo[key] = Body(self, function.module, function.owner, **scope)
+            body.enter(function.node)  # pyright: ignore[reportArgumentType]
+            body.block(function.node.body)  # pyright: ignore[reportArgumentType]
         return body
+
+
+def _same(binding: object, function: Function) -> bool:
+    """Whether a definition is the given one, or was before it was rewritten in its place."""
+    if type(binding) is not Function or binding.name != function.name:
+        return False
+    return binding.node.lineno == function.node.lineno and binding.module is function.module
+
+
+def _pass(call: ast.Call, note: CallNote, formals: tuple[str, ...], found: dict[str, list[Values]]) -> None:
+    """Note the values that a call passes for each formal."""
+    for argument, formal, values in zip(call.args, formals, note.given, strict=False):
+        if type(argument) is ast.Starred:
+            break
+        found.setdefault(formal, []).append(values)
+    for keyword, values in zip(call.keywords, note.named, strict=True):
+        if keyword.arg is not None:
+            found.setdefault(keyword.arg, []).append(values)
 
 
 def _bound(method: Bound) -> Callee:

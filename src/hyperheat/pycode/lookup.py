@@ -54,21 +54,29 @@ class Lookup(ABC):
 
     @abstractmethod
     def in_method(self, binding: Binding, method: Function, fuel: int) -> Values:
-        """The values that a method assigns to an attribute of `self`."""
+        """The values that a function assigns to a global name or to an attribute of `self`."""
 
     @abstractmethod
     def returned(self, function: Function, receiver: Value | None, given: Values, fuel: int) -> Values:
         """The values that a call may return; `given` are those of its first argument."""
 
+    @abstractmethod
+    def given(self, function: Function, fuel: int) -> dict[str, Values]:
+        """The values that calls in the same module pass for each parameter."""
+
     # Modules
 
     def module(self, name: str, importer: ModuleDefinitions | None = None) -> ModuleDefinitions | None:
         """The module of a dotted name: of the project, else of the standard library."""
-        if self.project is not None and name not in _ALWAYS_FROM_TABLE:
-            found = self.project.module(name, importer)
-            if found is not None:
-                return found
-        return stdlib_module(name)
+        table = stdlib_module(name)
+        if self.project is None or (table is not None and self._prefers_table(name)):
+            return table
+        return self.project.module(name, importer) or table
+
+    def _prefers_table(self, name: str) -> bool:
+        """Whether the table says more about a module of the standard library than its source in the project."""
+        project = self.project
+        return name in _ALWAYS_FROM_TABLE or (project is not None and project.is_standard_library)
 
     def names(self, module: ModuleDefinitions, name: str, fuel: int) -> Values:
         """The values of a name at the top level of a module, builtins included."""
@@ -93,6 +101,9 @@ class Lookup(ABC):
         bindings = module.bindings.get(name)
         if bindings is not None:
             found = union([self.bound(binding, module, None, fuel) for binding in bindings])
+            if not found and fuel > 0 and name in module.global_assignments:
+                assigned = module.global_assignments[name]
+                found = union([self.in_method(binding, function, fuel - 1) for binding, function in assigned])
         else:
             found = self._through_stars(module, name, fuel)
         self._open.discard(question)

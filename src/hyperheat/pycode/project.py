@@ -72,6 +72,11 @@ class ProjectIndex:
         empty = ast.Module(body=[], type_ignores=[])
         return {name: define(empty, name=name, is_package=True) for name in sorted(parents - set(self.files))}
 
+    @cached_property
+    def is_standard_library(self) -> bool:
+        """Whether the folder is the standard library of some Python itself."""
+        return {"abc", "codecs", "os", "site", "stat"} <= self.files.keys()
+
     def _nearest(
         self, paths: tuple[Path, ...], importer: ModuleDefinitions | None
     ) -> ModuleDefinitions | None:

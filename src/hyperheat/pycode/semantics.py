@@ -2,7 +2,6 @@
 
 import ast
 from dataclasses import dataclass
-from typing import Any
 
 from hyperheat.pycode.calls import call_relation
 from hyperheat.pycode.definitions import ModuleDefinitions
@@ -10,6 +9,7 @@ from hyperheat.pycode.inference import Resolver
 from hyperheat.pycode.operators import SUGAR
 from hyperheat.pycode.project import ProjectIndex
 from hyperheat.pycode.relation import Relation
+from hyperheat.pycode.traverse import descendants
 
 __all__ = ["CallCounts", "Relation", "relations"]
 
@@ -27,16 +27,15 @@ def relations(
 ) -> tuple[list[Relation], CallCounts]:
     """One relation per call and per operator of a function and the functions inside it, in source order."""
     resolver = Resolver(project)
-    callees = resolver.callees(function, module)
+    notes = resolver.calls(function, module)
     found: list[Relation] = []
     calls = resolved = 0
-    stack: list[Any] = [function]
-    while stack:
-        node = stack.pop()
+    for node in descendants(function):
         kind = type(node)
         if kind is ast.Call:
-            values = callees.get(node, ())
-            relation, known = call_relation(node, resolver.candidates(node, values))
+            note = notes.get(node)
+            candidates = [] if note is None else resolver.candidates(node, note.callees)
+            relation, known = call_relation(node, candidates)
             found.append(relation)
             calls += 1
             resolved += known
@@ -44,33 +43,4 @@ def relations(
             sugar = SUGAR.get(kind)
             if sugar is not None:
                 sugar(node, found)
-        for field in _CHILDREN.get(kind, ()):
-            value = getattr(node, field)
-            if type(value) is list:
-                stack.extend(value[::-1])
-            else:
-                stack.append(value)
     return found, CallCounts(calls, resolved)
-
-
-_TEXT = frozenset(
-    "id attr ctx op ops arg name asname names kind type_comment level is_async simple conversion module rest"
-    " kwd_attrs tag type_ignores".split()
-)
-
-
-def _child_fields(kind: type[ast.AST]) -> tuple[str, ...]:
-    """The fields of a syntax class that hold syntax below it, last one first."""
-    fields = tuple(field for field in kind._fields if field not in _TEXT)
-    return ("type_params", "value") if kind.__name__ == "TypeAlias" else fields[::-1]
-
-
-def _syntax_classes(root: type[ast.AST]) -> list[type[ast.AST]]:
-    return [root, *(inner for cls in root.__subclasses__() for inner in _syntax_classes(cls))]
-
-
-_CHILDREN = {
-    kind: fields
-    for kind in _syntax_classes(ast.AST)
-    if not issubclass(kind, (ast.Constant, ast.MatchSingleton)) and (fields := _child_fields(kind))
-}

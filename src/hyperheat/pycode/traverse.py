@@ -1,0 +1,62 @@
+"""Walking over syntax in source order, fast."""
+
+import ast
+from collections.abc import Iterator
+from typing import Any
+
+__all__ = ["descendants"]
+
+# Fields that hold text, numbers, or operators without a place of their own.
+_TEXT = frozenset(
+    {
+        *(
+            "id",
+            "attr",
+            "ctx",
+            "op",
+            "ops",
+            "arg",
+            "name",
+            "asname",
+            "names",
+            "kind",
+            "type_comment",
+            "level",
+        ),
+        *("is_async", "simple", "conversion", "module", "rest", "kwd_attrs", "tag", "type_ignores"),
+    }
+)
+
+
+def descendants(root: ast.AST) -> Iterator[Any]:
+    """A syntax node and everything below it, parents first; contexts, operators and imported names left out."""
+    stack: list[Any] = [root]
+    while stack:
+        node = stack.pop()
+        if node is None:
+            continue
+        yield node
+        for field in _CHILDREN.get(type(node), ()):
+            value = getattr(node, field)
+            if type(value) is list:
+                stack.extend(value[::-1])
+            else:
+                stack.append(value)
+
+
+def _child_fields(kind: type[ast.AST]) -> tuple[str, ...]:
+    """The fields of a syntax class that hold syntax below it, last one first."""
+    if kind.__name__ == "TypeAlias":
+        return ("value", "type_params", "name")
+    return tuple(field for field in kind._fields if field not in _TEXT)[::-1]
+
+
+def _syntax_classes(root: type[ast.AST]) -> list[type[ast.AST]]:
+    return [root, *(inner for cls in root.__subclasses__() for inner in _syntax_classes(cls))]
+
+
+_CHILDREN = {
+    kind: fields
+    for kind in _syntax_classes(ast.AST)
+    if not issubclass(kind, (ast.Constant, ast.MatchSingleton)) and (fields := _child_fields(kind))
+}
