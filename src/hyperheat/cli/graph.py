@@ -55,9 +55,7 @@ def graph(
     chosen = _choose(functions, path, name)
     if format in _ONE_GRAPH and len({function.name for function in chosen}) > 1:
         names = ", ".join(function.name for function in chosen[:4])
-        _fail(
-            f"{path}: expected FILE:FUNCTION for --format {format}, got {len(chosen)} functions, first {names}"
-        )
+        _fail(f"{path}: expected FILE:FUNCTION for {format}, got {len(chosen)} functions, such as {names}")
     graphs = _only(relation, [function.graph for function in chosen], path)
     shown = list(zip(chosen, graphs, strict=True))
     if format in _ONE_GRAPH:

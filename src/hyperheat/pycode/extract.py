@@ -99,8 +99,8 @@ def extract(
 def extract_function(source: str, original: FunctionGraph, facts: ModuleFacts) -> FunctionGraph:
     """Read one function again after an edit; `source` is what `original.source` has become.
 
-    The edit may change the number of lines. The facts stay those of the module as it was: what other functions
-    call and what the module defines do not change.
+    The edit may change the number of lines. The facts stay those of the module as it was: what other
+    functions call and what the module defines do not change.
     """
     text = Source.read_function(source, original.span[0], facts.source.path)
     functions = list(_outermost(text.parse().body, "", original.scope))

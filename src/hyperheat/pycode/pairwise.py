@@ -1,0 +1,159 @@
+"""The same function as a graph of pairs, for models that read binary edges: PyBugLab's GNN and GREAT.
+
+`pairwise` keeps every node of the hypergraph, with its number, and puts two-ended edges in place of the
+relations:
+
+    Tokens      NextToken(source: token, target: the next) AstNode     Child(source: parent, target: child),
+    Sibling(source: child, target: the next) CtrlF       ControlFlowNext(source: previous, target: successor)
+    MayRead     NextMayUse(source: previous use, target: use) MayWrite    LastMayWrite(source: use, target:
+    write) Symbol      OccurrenceOf(source: occurrence, target: symbol), MayFinalUseOf(source: last use,
+    target: symbol) Returns     ReturnsFrom(source: function, target: return), YieldsFrom likewise assignment
+    AssignedFrom(source: target of the assignment, target: value) calls       CandidateCall(source: call,
+    target: name of the callee), MayFormalName(source: argument, target: name
+                of its parameter); names of callees and of parameters are new nodes, one per name and graph
+
+Operators have no pairs of their own: what they relate are children. `pairwise_tokens` is GREAT's view: the
+nodes are the tokens alone, and the edges of flow, assignment and last use lie between the tokens that stand
+for their ends.
+"""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise as neighbours
+from itertools import product
+
+import numpy as np
+
+from hyperheat.hypergraph import Edge, Hypergraph, HypergraphBuilder, Position
+from hyperheat.pycode.extract import FunctionGraph
+from hyperheat.pycode.syntax import FunctionSyntax
+
+__all__ = ["TOKEN_RELATIONS", "pairwise", "pairwise_tokens"]
+
+TOKEN_RELATIONS = (
+    "ControlFlowNext",
+    "AssignedFrom",
+    "ReturnsFrom",
+    "YieldsFrom",
+    "NextMayUse",
+    "LastMayWrite",
+    "MayFinalUseOf",
+)
+"""The relations that `pairwise_tokens` keeps."""
+
+Pair = tuple[str, int, int]
+
+
+def pairwise(function: FunctionGraph) -> Hypergraph:
+    """The graph of pairs of a function; its first nodes are those of `function.graph`."""
+    graph = function.graph
+    builder = HypergraphBuilder()
+    for label in graph.labels:
+        builder.add_node(label)
+    for pair in dict.fromkeys([*_structure(function), *_assignments(function.syntax)]):
+        _relate(builder, pair)
+    _relate_calls(builder, function)
+    spans = np.full((builder.num_nodes, 4), -1, dtype=np.int32)
+    if graph.span is not None:
+        spans[: graph.num_nodes] = graph.span
+    return replace(builder.build(), span=spans)
+
+
+def pairwise_tokens(function: FunctionGraph) -> Hypergraph:
+    """The graph of pairs between the tokens of a function; no pair joins a token to itself."""
+    graph, tokens = function.graph, len(function.syntax.tokens.texts)
+    builder = HypergraphBuilder()
+    for label in graph.labels[:tokens]:
+        builder.add_node(label)
+    token_of = _token_of(function)
+    pairs: dict[Pair, None] = {}
+    for relation, source, target in [*_structure(function), *_assignments(function.syntax)]:
+        first, second = token_of.get(source), token_of.get(target)
+        if relation in TOKEN_RELATIONS and None not in (first, second) and first != second:
+            pairs[relation, first, second] = None  # pyright: ignore[reportArgumentType]
+    for pair in pairs:
+        _relate(builder, pair)
+    return replace(builder.build(), span=None if graph.span is None else graph.span[:tokens])
+
+
+def _relate(builder: HypergraphBuilder, pair: Pair) -> None:
+    relation, source, target = pair
+    builder.relate(relation, ("source", source), ("target", target))
+
+
+def _structure(function: FunctionGraph) -> Iterator[Pair]:
+    """Pairs for syntax and flow. A called function may share their names, but its edge begins with `rval`."""
+    for edge in function.graph:
+        first = edge.incidences[0][0]
+        nodes = [node for _, node in edge.incidences]
+        if isinstance(first, Position):
+            yield from (("NextToken", *pair) for pair in neighbours(nodes))
+        elif edge.relation == "AstNode" and first == "node":
+            yield from (("Child", nodes[0], child) for child in nodes[1:])
+            yield from (("Sibling", *pair) for pair in neighbours(nodes[1:]))
+        elif edge.relation in _FLOW and first == "prev":
+            yield from _flow(edge)
+        elif edge.relation == "Symbol" and first == "sym":
+            yield from (("OccurrenceOf", occurrence, nodes[0]) for occurrence in nodes[1:])
+            last = [node for qualifier, node in edge.incidences if qualifier == "may_last_use"]
+            yield from (("MayFinalUseOf", use, nodes[0]) for use in last)
+        elif edge.relation in ("Returns", "Yields") and first == "fn":
+            yield from ((f"{edge.relation}From", nodes[0], place) for place in nodes[1:])
+
+
+_FLOW = {"CtrlF": "ControlFlowNext", "MayRead": "NextMayUse", "MayWrite": "LastMayWrite"}
+
+
+def _flow(edge: Edge) -> Iterator[Pair]:
+    previous = [node for qualifier, node in edge.incidences if qualifier == "prev"]
+    following = [node for qualifier, node in edge.incidences if qualifier == "succ"]
+    for before, after in product(previous, following):
+        ends = (after, before) if edge.relation == "MayWrite" else (before, after)
+        yield _FLOW[edge.relation], *ends
+
+
+def _assignments(syntax: FunctionSyntax) -> Iterator[Pair]:
+    for node in ast.walk(syntax.function):
+        if (
+            isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr)
+            and node.value is not None
+        ):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            for target in targets:
+                yield "AssignedFrom", syntax.node(target), syntax.node(node.value)
+
+
+def _relate_calls(builder: HypergraphBuilder, function: FunctionGraph) -> None:
+    syntax = function.syntax
+    calls = {syntax.node(node) for node in ast.walk(syntax.function) if isinstance(node, ast.Call)}
+    names: dict[tuple[str, ...], int] = {}
+    for edge in function.graph:
+        if edge.incidences[0][0] != "rval" or edge.incidences[0][1] not in calls:
+            continue
+        for qualifier, node in edge.incidences:
+            name = (edge.relation,) if qualifier == "rval" else (edge.relation, str(qualifier))
+            if name not in names:
+                names[name] = builder.add_node(name[-1])
+            _relate(builder, ("CandidateCall" if len(name) == 1 else "MayFormalName", node, names[name]))
+
+
+def _token_of(function: FunctionGraph) -> dict[int, int]:
+    """The token that stands for each node: itself, its operator or its first, a symbol's first occurrence."""
+    syntax = function.syntax
+    token_of = {token: token for token in range(len(syntax.tokens.texts))}
+    for node, start in enumerate(syntax.starts):
+        first = syntax.layout.at_start.get(start)
+        if first is not None:
+            token_of.setdefault(node, first)
+    for node in ast.walk(syntax.function):
+        if isinstance(node, ast.BinOp | ast.BoolOp | ast.UnaryOp | ast.AugAssign):
+            token_of[syntax.node(node)] = syntax.node((node, "op"))
+        elif isinstance(node, ast.Compare):
+            token_of[syntax.node(node)] = syntax.node((node, "ops", 0))
+    for edge in function.graph:
+        if edge.relation == "Symbol" and edge.incidences[0][0] == "sym":
+            symbol, *occurrences = [node for _, node in edge.incidences]
+            if occurrences[0] in token_of:
+                token_of[symbol] = token_of[occurrences[0]]
+    return token_of
