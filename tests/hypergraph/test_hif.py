@@ -111,12 +111,12 @@ def test_names_what_it_leaves_out() -> None:
         (
             "incidences",
             [{"edge": 0, "node": 0, "attrs": {"position": 1, "qualifier": "x"}}],
-            "incidences[0]: expected at most one kind of qualifier, got attrs.qualifier and attrs.position",
+            "incidences[0].attrs: expected only one of qualifier, position and the direction, got several",
         ),
         (
             "incidences",
             [{"edge": 0, "node": 0, "direction": "head", "attrs": {"qualifier": "x"}}],
-            "incidences[0]: expected at most one kind of qualifier, got attrs.qualifier and direction",
+            "incidences[0].attrs: expected only one of qualifier, position and the direction, got several",
         ),
         (
             "incidences",

@@ -15,6 +15,7 @@ import json
 import os
 import warnings
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -84,12 +85,10 @@ class _Reader:
         if not isinstance(document, dict) or "incidences" not in document:
             raise ValueError("expected a HIF document, an object with the field incidences")
         self._note_network(document)
-        for where, record in _records(document, "nodes"):
-            self._read_node(where, record)
-        for where, record in _records(document, "edges"):
-            self._read_edge(where, record)
-        for where, record in _records(document, "incidences"):
-            self._read_incidence(where, record)
+        self._read_records(document, "nodes", self._read_node, {"node"}, {"label", "span"})
+        self._read_records(document, "edges", self._read_edge, {"edge"}, {"relation"})
+        ends, qualifiers = {"node", "edge", "direction"}, {"qualifier", "position"}
+        self._read_records(document, "incidences", self._read_incidence, ends, qualifiers)
         for relation, incidences in self._edges.values():
             self._builder.relate(relation, *incidences)
         if self._left_out:
@@ -106,84 +105,89 @@ class _Reader:
         if kind == "asc":
             self._left_out["network-type asc (that all subsets of an edge are edges)"] += 1
 
-    def _read_node(self, where: str, record: dict[str, Any]) -> None:
-        identifier = _identifier(where, record, "node")
+    def _read_records(
+        self,
+        document: dict[str, Any],
+        kind: str,
+        read: Callable[[dict[str, Any], dict[str, Any]], None],
+        fields: set[str],
+        known: set[str],
+    ) -> None:
+        """Give each record with its `attrs` to `read`; `fields` and `known` are what the two may hold."""
+        records = document.get(kind, [])
+        if not isinstance(records, list):
+            raise ValueError(f"{kind}: expected a list, got {type(records).__name__}")
+        fields = fields | {"weight", "attrs"}
+        for index, record in enumerate(records):
+            if not isinstance(record, dict):
+                raise ValueError(f"{kind}[{index}]: expected an object, got {record!r}")
+            try:
+                attrs = _attributes(record)
+                read(record, attrs)
+            except ValueError as error:
+                raise ValueError(f"{kind}[{index}].{error}") from None
+            if not record.keys() <= fields:
+                self._left_out.update(f"{kind}[].{field}" for field in record.keys() - fields)
+            if not attrs.keys() <= known:
+                self._left_out.update(f"{kind}[].attrs.{field}" for field in attrs.keys() - known)
+
+    def _read_node(self, record: dict[str, Any], attrs: dict[str, Any]) -> None:
+        identifier = _identifier(record, "node")
         if identifier in self._nodes:
-            raise ValueError(f"{where}.node: expected a new id, got {identifier!r} again")
-        attrs = self._attributes(where, record, {"node"}, {"label", "span"})
-        label = _string(f"{where}.attrs.label", attrs.get("label", str(identifier)))
+            raise ValueError(f"node: expected a new id, got {identifier!r} again")
+        label = _string(attrs, "label", str(identifier))
         try:
             self._nodes[identifier] = self._builder.add_node(label, attrs.get("span"))
         except ValueError as error:
-            raise ValueError(f"{where}.attrs.{error}") from None
+            raise ValueError(f"attrs.{error}") from None
 
-    def _read_edge(self, where: str, record: dict[str, Any]) -> None:
-        identifier = _identifier(where, record, "edge")
+    def _read_edge(self, record: dict[str, Any], attrs: dict[str, Any]) -> None:
+        identifier = _identifier(record, "edge")
         if identifier in self._edges:
-            raise ValueError(f"{where}.edge: expected a new id, got {identifier!r} again")
-        attrs = self._attributes(where, record, {"edge"}, {"relation"})
-        relation = _string(f"{where}.attrs.relation", attrs.get("relation", _DEFAULT_RELATION))
-        self._edges[identifier] = (relation, [])
+            raise ValueError(f"edge: expected a new id, got {identifier!r} again")
+        self._edges[identifier] = (_string(attrs, "relation", _DEFAULT_RELATION), [])
 
-    def _read_incidence(self, where: str, record: dict[str, Any]) -> None:
-        node, edge = _identifier(where, record, "node"), _identifier(where, record, "edge")
+    def _read_incidence(self, record: dict[str, Any], attrs: dict[str, Any]) -> None:
+        node, edge = _identifier(record, "node"), _identifier(record, "edge")
         if node not in self._nodes:
             self._nodes[node] = self._builder.add_node(str(node))
         _, incidences = self._edges.setdefault(edge, (_DEFAULT_RELATION, []))
-        incidences.append((self._qualifier(where, record), self._nodes[node]))
-
-    def _qualifier(self, where: str, record: dict[str, Any]) -> str | Position:
-        attrs = self._attributes(where, record, {"node", "edge", "direction"}, {"qualifier", "position"})
-        direction = record.get("direction")
-        if direction not in (None, "head", "tail"):
-            raise ValueError(f"{where}.direction: expected head or tail, got {direction!r}")
-        given = [f"attrs.{field}" for field in ("qualifier", "position") if field in attrs]
-        given += ["direction"] if direction else []
-        if len(given) > 1:
-            raise ValueError(f"{where}: expected at most one kind of qualifier, got {' and '.join(given)}")
-        if "position" in attrs:
-            try:
-                return Position(attrs["position"])
-            except ValueError as error:
-                raise ValueError(f"{where}.attrs.{error}") from None
-        return _string(f"{where}.attrs.qualifier", attrs.get("qualifier", direction or _DEFAULT_QUALIFIER))
-
-    def _attributes(
-        self, where: str, record: dict[str, Any], fields: set[str], known: set[str]
-    ) -> dict[str, Any]:
-        """The `attrs` of a record, after refusing its weight and counting what is not known."""
-        weight = record.get("weight", 1)
-        if isinstance(weight, bool) or weight != 1:
-            raise ValueError(
-                f"{where}.weight: expected 1 or no weight, since a hypergraph has none, got {weight!r}"
-            )
-        attrs = record.get("attrs", {})
-        if not isinstance(attrs, dict):
-            raise ValueError(f"{where}.attrs: expected an object, got {attrs!r}")
-        kind = where.partition("[")[0]
-        self._left_out.update(f"{kind}[].{field}" for field in record.keys() - fields - {"weight", "attrs"})
-        self._left_out.update(f"{kind}[].attrs.{field}" for field in attrs.keys() - known)
-        return attrs
+        incidences.append((_qualifier(record.get("direction"), attrs), self._nodes[node]))
 
 
-def _records(document: dict[str, Any], field: str) -> list[tuple[str, dict[str, Any]]]:
-    records = document.get(field, [])
-    if not isinstance(records, list):
-        raise ValueError(f"{field}: expected a list, got {type(records).__name__}")
-    for index, record in enumerate(records):
-        if not isinstance(record, dict):
-            raise ValueError(f"{field}[{index}]: expected an object, got {record!r}")
-    return [(f"{field}[{index}]", record) for index, record in enumerate(records)]
+def _attributes(record: dict[str, Any]) -> dict[str, Any]:
+    """The `attrs` of a record, after refusing its weight."""
+    weight = record.get("weight", 1)
+    if isinstance(weight, bool) or weight != 1:
+        raise ValueError(f"weight: expected 1 or no weight, since a hypergraph has none, got {weight!r}")
+    attrs = record.get("attrs", {})
+    if not isinstance(attrs, dict):
+        raise ValueError(f"attrs: expected an object, got {attrs!r}")
+    return attrs
 
 
-def _identifier(where: str, record: dict[str, Any], field: str) -> str | int:
+def _qualifier(direction: Any, attrs: dict[str, Any]) -> str | Position:
+    if direction not in (None, "head", "tail"):
+        raise ValueError(f"direction: expected head or tail, got {direction!r}")
+    if ("qualifier" in attrs) + ("position" in attrs) + (direction is not None) > 1:
+        raise ValueError("attrs: expected only one of qualifier, position and the direction, got several")
+    if "position" not in attrs:
+        return _string(attrs, "qualifier", direction or _DEFAULT_QUALIFIER)
+    try:
+        return Position(attrs["position"])
+    except ValueError as error:
+        raise ValueError(f"attrs.{error}") from None
+
+
+def _identifier(record: dict[str, Any], field: str) -> str | int:
     identifier = record.get(field)
-    if type(identifier) not in (str, int):
-        raise ValueError(f"{where}.{field}: expected a string or an integer, got {identifier!r}")
-    return identifier  # pyright: ignore[reportReturnType]
+    if type(identifier) is str or type(identifier) is int:
+        return identifier
+    raise ValueError(f"{field}: expected a string or an integer, got {identifier!r}")
 
 
-def _string(where: str, value: object) -> str:
+def _string(attrs: dict[str, Any], field: str, default: str) -> str:
+    value = attrs.get(field, default)
     if not isinstance(value, str):
-        raise ValueError(f"{where}: expected a string, got {value!r}")
+        raise ValueError(f"attrs.{field}: expected a string, got {value!r}")
     return value
