@@ -48,6 +48,17 @@ def test_reads_files_of_others() -> None:
     assert str(graph) == "edge(member: a, member: a, member: 1#4)\nedge(head: b, tail: 1#3)\nisolated: alone"
 
 
+def test_an_id_may_be_listed_twice_and_incidences_count_each_time() -> None:
+    graph = from_hif(
+        {
+            "nodes": [{"node": "n"}, {"node": "n"}],
+            "edges": [{"edge": "n"}, {"edge": "n"}],
+            "incidences": [{"edge": "n", "node": "n"}, {"edge": "n", "node": "n"}],
+        }
+    )
+    assert str(graph) == "edge(member: n, member: n)"
+
+
 def test_names_what_it_leaves_out() -> None:
     document = {
         "network-type": "asc",
@@ -75,8 +86,16 @@ def test_names_what_it_leaves_out() -> None:
         ("nodes", [{"node": 0}, {"node": 1, "weight": 2}], "nodes[1].weight: expected 1 or no weight"),
         ("edges", [{"edge": 0, "weight": True}], "edges[0].weight: expected 1 or no weight"),
         ("edges", [{"edge": 0, "weight": "1"}], "edges[0].weight: expected 1 or no weight"),
-        ("nodes", [{"node": 0}, {"node": 0}], "nodes[1].node: expected a new id, got 0 again"),
-        ("edges", [{"edge": "e"}, {"edge": "e"}], "edges[1].edge: expected a new id, got 'e' again"),
+        (
+            "nodes",
+            [{"node": 0, "attrs": {"label": "a"}}, {"node": 0, "attrs": {"label": "b"}}],
+            "nodes[1].attrs: expected {'label': 'a'} as before for the node 0, got {'label': 'b'}",
+        ),
+        (
+            "edges",
+            [{"edge": "e"}, {"edge": "e", "attrs": {"relation": "f"}}],
+            "edges[1].attrs: expected {} as before for the edge 'e', got {'relation': 'f'}",
+        ),
         ("nodes", [{"id": 0}], "nodes[0].node: expected a string or an integer, got None"),
         (
             "incidences",

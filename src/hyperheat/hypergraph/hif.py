@@ -79,6 +79,7 @@ class _Reader:
         self._builder = HypergraphBuilder()
         self._nodes: dict[str | int, int] = {}
         self._edges: dict[str | int, tuple[str, list[tuple[str | Position, int]]]] = {}
+        self._listed: dict[tuple[str, str | int], dict[str, Any]] = {}
         self._left_out: Counter[str] = Counter()
 
     def read(self, document: Any) -> Hypergraph:
@@ -133,8 +134,8 @@ class _Reader:
 
     def _read_node(self, record: dict[str, Any], attrs: dict[str, Any]) -> None:
         identifier = _identifier(record, "node")
-        if identifier in self._nodes:
-            raise ValueError(f"node: expected a new id, got {identifier!r} again")
+        if self._is_repeated("node", identifier, attrs):
+            return
         label = _string(attrs, "label", str(identifier))
         try:
             self._nodes[identifier] = self._builder.add_node(label, attrs.get("span"))
@@ -143,9 +144,15 @@ class _Reader:
 
     def _read_edge(self, record: dict[str, Any], attrs: dict[str, Any]) -> None:
         identifier = _identifier(record, "edge")
-        if identifier in self._edges:
-            raise ValueError(f"edge: expected a new id, got {identifier!r} again")
-        self._edges[identifier] = (_string(attrs, "relation", _DEFAULT_RELATION), [])
+        if not self._is_repeated("edge", identifier, attrs):
+            self._edges[identifier] = (_string(attrs, "relation", _DEFAULT_RELATION), [])
+
+    def _is_repeated(self, field: str, identifier: str | int, attrs: dict[str, Any]) -> bool:
+        """Whether the id was listed before, which the standard allows; it must say the same again."""
+        first = self._listed.setdefault((field, identifier), attrs)
+        if first != attrs:
+            raise ValueError(f"attrs: expected {first} as before for the {field} {identifier!r}, got {attrs}")
+        return first is not attrs
 
     def _read_incidence(self, record: dict[str, Any], attrs: dict[str, Any]) -> None:
         node, edge = _identifier(record, "node"), _identifier(record, "edge")
