@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from hyperheat.hypergraph import Hypergraph, HypergraphBuilder, Position
+    from hyperheat.nn import VARIANTS, HeatConfig, HeatEncoder
+    from hyperheat.tensors import Vocabulary, collate
 
 __version__ = "0.1.0"
 
@@ -15,15 +17,36 @@ _HOMES = {
     "Hypergraph": "hyperheat.hypergraph",
     "HypergraphBuilder": "hyperheat.hypergraph",
     "Position": "hyperheat.hypergraph",
+    "Vocabulary": "hyperheat.tensors",
+    "collate": "hyperheat.tensors",
+    "HeatConfig": "hyperheat.nn",
+    "HeatEncoder": "hyperheat.nn",
+    "VARIANTS": "hyperheat.nn",
 }
 
-__all__ = ["Hypergraph", "HypergraphBuilder", "Position"]
+__all__ = [
+    "VARIANTS",
+    "HeatConfig",
+    "HeatEncoder",
+    "Hypergraph",
+    "HypergraphBuilder",
+    "Position",
+    "Vocabulary",
+    "collate",
+]
 
 
 def __getattr__(name: str) -> object:
     if name not in _HOMES:
         raise AttributeError(f"module 'hyperheat' has no attribute {name!r}; it offers {', '.join(__all__)}")
-    return getattr(import_module(_HOMES[name]), name)
+    try:
+        return getattr(import_module(_HOMES[name]), name)
+    except ModuleNotFoundError as error:
+        if error.name == "torch":
+            raise ModuleNotFoundError(
+                f"hyperheat.{name} needs torch: pip install 'hyperheat[train]'", name="torch"
+            ) from error
+        raise
 
 
 def __dir__() -> list[str]:

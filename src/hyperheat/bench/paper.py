@@ -1,9 +1,10 @@
-"""The paper's algorithm, faithfully: the yardstick of the layer benchmark.
+"""The paper's algorithm, as published: the yardstick of the layer benchmark.
 
 Every incidence is built as state plus qualifier; edges are packed greedily into rows of 16, 64, 256, 768 or 1024
-cells (Appendix A); `nn.MultiheadAttention` runs per width with a mask that separates the edges of a row; messages
-are aggregated by a scattered maximum. It computes the same function as `HeatLayer` from the same weights. In its favour, rows
-and masks are prepared once per batch and attention weights are not returned.
+cells (Appendix A); `nn.MultiheadAttention`, called with its defaults, runs per width with a mask that keeps the edges of
+a row apart; the messages are put back into one table and aggregated by a scattered maximum. It computes the same
+function as `HeatLayer` from the same weights. `lean` spares it what the published code does without need: the
+averaged attention weights, and building the masks anew in every layer.
 """
 
 from dataclasses import dataclass
@@ -22,53 +23,46 @@ __all__ = ["PaperLayer", "PaperPlan", "paper_plan"]
 
 @dataclass(frozen=True, kw_only=True)
 class PaperPlan:
-    """Per width: which slot each cell holds [B, L] and what may attend to what [B*H, L, L]; then, over all widths, the
-    cells that are no padding and the node or edge that each of their messages goes to."""
+    """Per width: which slot each cell holds and to which edge it belongs [B, L]; -1 is padding."""
 
     num_nodes: int
     node: Tensor
     qualifier: Tensor
-    rows: list[Tensor]
-    masks: list[Tensor]
-    filled: Tensor
-    receiver: Tensor
+    slots: list[Tensor]
+    edges: list[Tensor]
 
 
-def paper_plan(batch: HypergraphBatch[np.ndarray], heads: int) -> PaperPlan:
+def paper_plan(batch: HypergraphBatch[np.ndarray]) -> PaperPlan:
     """Pack the edges of a batch as the paper does."""
     layout = packed(batch.by_edge.offsets)
-    slot = torch.as_tensor(layout.slot)
     sizes = [group.rows * group.width for group in layout.groups]
-    masks = []
-    for group, edge in zip(layout.groups, torch.as_tensor(layout.edge).split(sizes), strict=True):
-        edge = edge.view(group.rows, group.width)
-        apart = (edge[:, :, None] != edge[:, None, :]).repeat_interleave(heads, dim=0)
-        masks.append(torch.zeros(apart.shape).masked_fill_(apart, -torch.inf))
-    receiver_of_slot = np.concatenate([batch.num_nodes + np.arange(batch.num_edges), batch.by_node.owner])
-    filled = torch.nonzero(slot >= 0).squeeze(1)
+    slots, edges = (
+        [
+            cells.view(group.rows, group.width)
+            for cells, group in zip(torch.as_tensor(column).split(sizes), layout.groups, strict=True)
+        ]
+        for column in (layout.slot, layout.edge)
+    )
     return PaperPlan(
         num_nodes=batch.num_nodes,
         node=torch.as_tensor(batch.by_node.owner),
         qualifier=torch.as_tensor(batch.qualifier),
-        rows=[
-            rows.view(group.rows, group.width)
-            for group, rows in zip(layout.groups, slot.clamp(min=0).split(sizes), strict=True)
-        ],
-        masks=masks,
-        filled=filled,
-        receiver=torch.as_tensor(receiver_of_slot)[slot[filled]],
+        slots=slots,
+        edges=edges,
     )
 
 
 class PaperLayer(nn.Module):
     """One HEAT layer (max aggregation) by the paper's algorithm, with the weights of a `HeatLayer`."""
 
-    def __init__(self, layer: HeatLayer, config: HeatConfig) -> None:
+    def __init__(self, layer: HeatLayer, config: HeatConfig, *, lean: bool = False) -> None:
         super().__init__()
         assert isinstance(layer.message, SelfAttentionMessages)
+        self.heads, self.lean = config.heads, lean
         self.qualifier = layer.qualifier
         self.update = layer.update
         self.attention = nn.MultiheadAttention(config.dim, config.heads, batch_first=True)
+        self._masks: dict[int, Tensor] = {}
         with torch.no_grad():
             self.attention.in_proj_weight.copy_(layer.message.qkv.weight)
             self.attention.in_proj_bias.copy_(layer.message.qkv.bias)
@@ -78,12 +72,26 @@ class PaperLayer(nn.Module):
     def forward(self, h: Tensor, r: Tensor, plan: PaperPlan) -> Tensor:
         """States [N+E, D] and qualifier embeddings [Q, D] -> states [N+E, D]."""
         h_node, h_edge = h[: plan.num_nodes], h[plan.num_nodes :]
-        slots = torch.cat([h_edge, h_node[plan.node] + self.qualifier(r)[plan.qualifier]])  # [E+I, D]
-        messages = []
-        for rows, mask in zip(plan.rows, plan.masks, strict=True):
-            x = slots[rows]  # [B, L, D]
-            messages.append(self.attention(x, x, x, attn_mask=mask, need_weights=False)[0].flatten(0, 1))
-        m = torch.cat(messages)[plan.filled]  # [E+I, D]
-        index = plan.receiver[:, None].expand_as(m)
-        u = torch.zeros_like(h).scatter_reduce(0, index, m, "amax", include_self=False)
-        return self.update(h, u, plan.num_nodes)
+        incidences = h_node[plan.node] + self.qualifier(r)[plan.qualifier]
+        table = torch.cat(
+            [h_edge, incidences, h.new_ones(1, h.shape[1])]
+        )  # [E+I+1, D]; slot -1 is the last row
+        m = torch.empty_like(table)
+        for slot, edge in zip(plan.slots, plan.edges, strict=True):
+            x = table[slot]  # [B, L, D]
+            out, _ = self.attention(x, x, x, attn_mask=self._mask(edge), need_weights=not self.lean)
+            index = (slot % len(table)).view(-1, 1).expand(-1, h.shape[1])
+            m.scatter_(0, index, out.flatten(0, 1))
+        to_edge, to_node, _ = m.split([len(h_edge), len(incidences), 1])
+        index = plan.node[:, None].expand_as(to_node)
+        u_node = torch.zeros_like(h_node).scatter_reduce(0, index, to_node, "amax", include_self=False)
+        return self.update(h, torch.cat([u_node, to_edge]), plan.num_nodes)
+
+    def _mask(self, edge: Tensor) -> Tensor:
+        """True between cells of different edges, for every head [B*H, L, L]."""
+        mask = self._masks.get(id(edge)) if self.lean else None
+        if mask is None:
+            mask = (edge[:, :, None] != edge[:, None, :]).repeat_interleave(self.heads, dim=0)
+            if self.lean:
+                mask = self._masks[id(edge)] = torch.zeros(mask.shape).masked_fill_(mask, -torch.inf)
+        return mask

@@ -1,38 +1,117 @@
-"""Multi-head self-attention inside each edge, over the rows that a layout has planned.
+"""Multi-head self-attention inside each edge, over the rows of cells that a layout has planned.
 
-    Attention(Q, K, V) = softmax(Q K^T / sqrt(D/H)) V,  separately for every edge and head
+    Attention(Q, K, V) = softmax(Q K^T / sqrt(K)) V,  separately for every edge and head
 
-Letters: C cells (a group's cells are B rows of L), H heads, K = D / H width of a head.
+`attend` is the one entry. `_attend_at_once` is the plain form; on a CPU `_ChunkedAttention` does the same in chunks
+that stay in the cache, and gathers again in the gradient what it would otherwise have to keep.
+Letters: R rows of the table, C cells (those of a group are B rows of L), H heads, K = D / H width of a head.
 """
 
+from collections.abc import Iterator
 from functools import lru_cache
+from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from hyperheat.nn.rows import bag_sum, pair_sum
 from hyperheat.tensors import AttentionPlan, Group
 
 __all__ = ["attend"]
 
+_CHUNK = 1 << 19  # numbers in the queries, keys and values of a chunk
 
-def attend(qkv: Tensor, plan: AttentionPlan[Tensor], heads: int) -> Tensor:
-    """Queries, keys and values of all cells [C, 3D] -> what each cell attends to [C, D]."""
+
+def attend(table: Tensor, plan: AttentionPlan[Tensor], heads: int) -> Tensor:
+    """Queries, keys and values of states and qualifiers [R, 3D] -> what each cell attends to [C, D]."""
+    if table.device.type == "cpu":
+        return _ChunkedAttention.apply(table, plan, heads)
+    return _attend_at_once(table, plan, heads)
+
+
+def _attend_at_once(table: Tensor, plan: AttentionPlan[Tensor], heads: int) -> Tensor:
+    cells = pair_sum(table, plan.slots)  # [C, 3D]
     sizes = [group.rows * group.width for group in plan.groups]
-    owners = plan.edges.owner.split(sizes)
-    parts = [
-        _attend_group(part, group, heads, owner)
-        for part, group, owner in zip(qkv.split(sizes), plan.groups, owners, strict=True)
-    ]
-    return torch.cat(parts) if parts else qkv.new_zeros(0, qkv.shape[1] // 3)
+    outs = [cells.new_zeros(0, cells.shape[1] // 3)]
+    for part, owner, group in zip(
+        cells.split(sizes), plan.edges.owner.split(sizes), plan.groups, strict=True
+    ):
+        q, k, v = _heads(part, group.width, heads)
+        out = F.scaled_dot_product_attention(q, k, v, attn_mask=_mask(group, owner, part))
+        outs.append(out.transpose(1, 2).reshape(len(part), -1))
+    return torch.cat(outs)
 
 
-def _attend_group(qkv: Tensor, group: Group, heads: int, owner: Tensor) -> Tensor:
-    cells = qkv.view(group.rows, group.width, 3, heads, -1)  # [B, L, 3, H, K]
-    q, k, v = cells.permute(2, 0, 3, 1, 4)  # each [B, H, L, K]
-    mask = _mask(group, owner, qkv)
-    out = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
-    return out.transpose(1, 2).reshape(len(qkv), -1)
+class _ChunkedAttention(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, table: Tensor, plan: AttentionPlan[Tensor], heads: int) -> Tensor:
+        out = table.new_empty(len(plan.slots.pairs), table.shape[1] // 3)
+        normalisers = []  # of each chunk [B, H, L], for the gradient
+        for start, stop, group in _chunks(plan, table.shape[1]):
+            q, k, v, mask = _gather(table, plan, start, stop, group, heads)
+            attended, normaliser = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(
+                q, k, v, attn_mask=mask
+            )
+            _heads_of(out[start:stop], group.width, heads).copy_(attended)
+            normalisers.append(normaliser)
+        if ctx.needs_input_grad[0]:
+            ctx.save_for_backward(table, out, *normalisers)
+            ctx.plan, ctx.heads = plan, heads
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, grad_out: Tensor) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+        table, out, *normalisers = ctx.saved_tensors
+        plan, heads = ctx.plan, ctx.heads
+        grad_out = grad_out.contiguous()
+        grad = table.new_empty(len(out), table.shape[1])
+        for (start, stop, group), normaliser in zip(_chunks(plan, table.shape[1]), normalisers, strict=True):
+            q, k, v, mask = _gather(table, plan, start, stop, group, heads)
+            grads = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward(
+                _heads_of(grad_out[start:stop], group.width, heads),
+                q,
+                k,
+                v,
+                _heads_of(out[start:stop], group.width, heads),
+                normaliser,
+                0.0,
+                False,
+                attn_mask=mask,
+            )
+            for target, value in zip(_heads(grad[start:stop], group.width, heads), grads, strict=True):
+                target.copy_(value)
+        return bag_sum(grad, plan.slots.cells, plan.slots.starts), None, None
+
+
+def _chunks(plan: AttentionPlan[Tensor], width: int) -> Iterator[tuple[int, int, Group]]:
+    """Cut the groups into runs of whole rows: (first cell, last cell + 1, group)."""
+    start = 0
+    for group in plan.groups:
+        end = start + group.rows * group.width
+        step = max(1, _CHUNK // (width * group.width)) * group.width
+        while start < end:
+            stop = min(start + step, end)
+            yield start, stop, group
+            start = stop
+
+
+def _gather(
+    table: Tensor, plan: AttentionPlan[Tensor], start: int, stop: int, group: Group, heads: int
+) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
+    cells = F.embedding_bag(plan.slots.pairs[start:stop], table, mode="sum")
+    q, k, v = _heads(cells, group.width, heads)
+    return q, k, v, _mask(group, plan.edges.owner[start:stop], cells)
+
+
+def _heads(qkv: Tensor, width: int, heads: int) -> tuple[Tensor, ...]:
+    """Queries, keys and values of a group's cells, seen as [B, H, L, K] each."""
+    return qkv.view(-1, width, 3, heads, qkv.shape[1] // (3 * heads)).permute(2, 0, 3, 1, 4).unbind()
+
+
+def _heads_of(out: Tensor, width: int, heads: int) -> Tensor:
+    """What a group's cells attend to, seen as [B, H, L, K]."""
+    return out.view(-1, width, heads, out.shape[1] // heads).transpose(1, 2)
 
 
 def _mask(group: Group, owner: Tensor, like: Tensor) -> Tensor | None:
@@ -41,7 +120,7 @@ def _mask(group: Group, owner: Tensor, like: Tensor) -> Tensor | None:
         return None
     if group.block is not None:
         return _block_mask(group.width, group.block, like.dtype, like.device)
-    owner = owner.view(group.rows, 1, group.width)
+    owner = owner.view(-1, 1, group.width)
     return _penalty(owner[..., :, None] == owner[..., None, :], like.dtype)
 
 

@@ -64,7 +64,9 @@ class HeatConfig:
         known = [f.name for f in fields(cls)]
         for key in values:
             if key not in known:
-                raise ValueError(f"config: expected one of {', '.join(known)}, got {key!r}{_nearest(key, known)}")
+                raise ValueError(
+                    f"config: expected one of {', '.join(known)}, got {key!r}{_nearest(key, known)}"
+                )
         built = dict(values)
         for name, choices in _SLOTS.items():
             if name in values:

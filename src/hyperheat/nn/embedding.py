@@ -21,7 +21,7 @@ from hyperheat.tensors import HypergraphBatch, Vocabulary
 if TYPE_CHECKING:
     from hyperheat.nn.config import HeatConfig
 
-__all__ = ["HypergraphEmbedding", "NoQualifiers", "QualifierProjection", "sinusoids"]
+__all__ = ["HypergraphEmbedding", "NoQualifiers", "QualifierProjection", "pool_labels", "sinusoids"]
 
 
 class HypergraphEmbedding(nn.Module):
@@ -35,11 +35,15 @@ class HypergraphEmbedding(nn.Module):
 
     def forward(self, batch: HypergraphBatch[Tensor]) -> tuple[Tensor, Tensor]:
         """A batch -> states [N+E, D] and qualifiers [Q, D]."""
-        labels = segment_max(self.label(batch.labels.tokens), batch.labels.owner)
         names = segment_sum(self.name(batch.names.tokens), batch.names.owner)
-        h = torch.cat([F.embedding(batch.label, labels), F.embedding(batch.relation, names)])
+        h = torch.cat([pool_labels(self.label, batch), F.embedding(batch.relation, names)])
         r = torch.cat([names, sinusoids(batch.positions, names)])
         return self.dropout(h), self.dropout(r)
+
+
+def pool_labels(embedding: nn.Embedding, batch: HypergraphBatch[Tensor]) -> Tensor:
+    """The maximum over the subtokens of each node's label [N, D], pooled once per distinct label."""
+    return F.embedding(batch.label, segment_max(embedding(batch.labels.tokens), batch.labels.owner))
 
 
 def sinusoids(positions: Tensor, like: Tensor) -> Tensor:

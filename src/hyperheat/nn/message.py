@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from hyperheat.nn.attention import attend
-from hyperheat.nn.rows import row_sum, segment_sum, spread
+from hyperheat.nn.rows import pair_sum, segment_sum, spread
 from hyperheat.tensors import AttentionPlan
 
 if TYPE_CHECKING:
@@ -55,8 +55,8 @@ class SelfAttentionMessages(nn.Module):
 
     def forward(self, h: Tensor, r: Tensor, plan: AttentionPlan[Tensor]) -> Tensor:
         """States [N+E, D] and qualifiers [Q, D] -> the message in each cell [C, D]."""
-        qkv = row_sum(project(h, r, self.qkv), plan.slots)  # [C, 3D]
-        return self.out(attend(qkv, plan, self.heads))  # [C, D]
+        table = project(h, r, self.qkv)  # [N+E+Q+1, 3D]
+        return self.out(attend(table, plan, self.heads))  # [C, D]
 
 
 class DeepSetMessages(nn.Module):
@@ -71,13 +71,13 @@ class DeepSetMessages(nn.Module):
 
     def forward(self, h: Tensor, r: Tensor, plan: AttentionPlan[Tensor]) -> Tensor:
         """States [N+E, D] and qualifiers [Q, D] -> the message in each cell [C, D]."""
-        phi = F.relu(row_sum(project(h, r, self.phi), plan.slots))  # [C, D]
+        phi = F.relu(pair_sum(project(h, r, self.phi), plan.slots))  # [C, D]
         q = self.summary(self.rho(segment_sum(phi, plan.edges)))  # [E+1, D]; the last row is for padding
-        return F.relu(row_sum(project(h, r, self.slot), plan.slots) + spread(q, plan.edges))
+        return F.relu(pair_sum(project(h, r, self.slot), plan.slots) + spread(q, plan.edges))
 
 
 def project(h: Tensor, r: Tensor, linear: nn.Linear) -> Tensor:
-    """`[W h + b; W r]`: so that the sum of a state's row and a qualifier's row is `W (h + r) + b`."""
+    """`[W h + b; W r; 0]`: the sum of a state's row and a qualifier's row is `W (h + r) + b`."""
     return _Project.apply(h, r, linear.weight, linear.bias)
 
 
@@ -87,14 +87,15 @@ class _Project(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, h: Tensor, r: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
         ctx.save_for_backward(h, r, weight)
-        table = h.new_empty(len(h) + len(r), len(weight))
+        table = h.new_empty(len(h) + len(r) + 1, len(weight))
         torch.addmm(bias, h, weight.T, out=table[: len(h)])
-        torch.mm(r, weight.T, out=table[len(h) :])
+        torch.mm(r, weight.T, out=table[len(h) : -1])
+        table[-1] = 0
         return table
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         h, r, weight = ctx.saved_tensors
-        grad_h, grad_r = grad[: len(h)], grad[len(h) :]
+        grad_h, grad_r = grad[: len(h)], grad[len(h) : -1]
         grad_weight = torch.addmm(grad_h.T @ h, grad_r.T, r)
         return grad_h @ weight, grad_r @ weight, grad_weight, grad_h.sum(0)

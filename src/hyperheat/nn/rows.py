@@ -10,14 +10,14 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from hyperheat.tensors import RowSums, Segments
+from hyperheat.tensors import PairSums, Segments
 
-__all__ = ["row_sum", "segment_max", "segment_mean", "segment_softmax", "segment_sum", "spread"]
+__all__ = ["bag_sum", "pair_sum", "segment_max", "segment_mean", "segment_softmax", "segment_sum", "spread"]
 
 
-def row_sum(x_RD: Tensor, sums: RowSums[Tensor]) -> Tensor:
-    """For each cell the sum of the rows it lists: [R, D] -> [C, D]."""
-    return _BagSum.apply(x_RD, sums.columns, sums.offsets, sums.rows, sums.starts)
+def pair_sum(x_RD: Tensor, sums: PairSums[Tensor]) -> Tensor:
+    """For each cell the sum of its two rows: [R, D] -> [C, D]."""
+    return _PairSum.apply(x_RD, sums.pairs, sums.starts, sums.cells)
 
 
 def segment_sum(x_CD: Tensor, segments: Segments[Tensor]) -> Tensor:
@@ -52,27 +52,28 @@ def spread(x_SD: Tensor, segments: Segments[Tensor]) -> Tensor:
     return _Spread.apply(x_SD, segments.owner, segments.entries, segments.offsets)
 
 
-def _bag_sum(x: Tensor, index: Tensor, offsets: Tensor) -> Tensor:
+def bag_sum(x: Tensor, index: Tensor, offsets: Tensor) -> Tensor:
+    """For each bag b the sum of the rows `index[offsets[b]:offsets[b+1]]`, without a gradient."""
     return F.embedding_bag(index, x, offsets, mode="sum", include_last_offset=True)
 
 
-class _BagSum(torch.autograd.Function):
+class _PairSum(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, x: Tensor, columns: Tensor, offsets: Tensor, rows: Tensor, starts: Tensor) -> Tensor:
-        ctx.save_for_backward(rows, starts)
-        return _bag_sum(x, columns, offsets)
+    def forward(ctx: Any, x: Tensor, pairs: Tensor, starts: Tensor, cells: Tensor) -> Tensor:
+        ctx.save_for_backward(starts, cells)
+        return F.embedding_bag(pairs, x, mode="sum")
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
-        rows, starts = ctx.saved_tensors
-        return _bag_sum(grad.contiguous(), rows, starts), None, None, None, None
+        starts, cells = ctx.saved_tensors
+        return bag_sum(grad.contiguous(), cells, starts), None, None, None
 
 
 class _SegmentSum(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, owner: Tensor, entries: Tensor, offsets: Tensor) -> Tensor:
         ctx.save_for_backward(owner)
-        return _bag_sum(x, entries, offsets)
+        return bag_sum(x, entries, offsets)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
@@ -89,7 +90,7 @@ class _Spread(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         entries, offsets = ctx.saved_tensors
-        return _bag_sum(grad.contiguous(), entries, offsets), None, None, None
+        return bag_sum(grad.contiguous(), entries, offsets), None, None, None
 
 
 class _SegmentMax(torch.autograd.Function):
@@ -97,12 +98,13 @@ class _SegmentMax(torch.autograd.Function):
     def forward(ctx: Any, x: Tensor, owner: Tensor, entries: Tensor, offsets: Tensor) -> Tensor:
         target = x.new_zeros(len(offsets) - 1, x.shape[1])
         largest = target.scatter_reduce(0, owner[:, None].expand_as(x), x, "amax", include_self=False)
-        is_largest = x == F.embedding(owner, largest)
-        ctx.save_for_backward(is_largest, owner, entries, offsets)
+        if ctx.needs_input_grad[0]:
+            is_largest = x == F.embedding(owner, largest)
+            ctx.save_for_backward(is_largest, owner, entries, offsets)
         return largest
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         is_largest, owner, entries, offsets = ctx.saved_tensors
-        ties = _bag_sum(is_largest.to(grad.dtype), entries, offsets).clamp_(min=1)
+        ties = bag_sum(is_largest.to(grad.dtype), entries, offsets).clamp_(min=1)
         return F.embedding(owner, grad / ties).mul_(is_largest), None, None, None

@@ -1,7 +1,7 @@
 """From hypergraphs to arrays: vocabulary, batches and attention layouts. numpy only."""
 
 from hyperheat.tensors.batch import AttentionPlan, HypergraphBatch, Strings, collate
-from hyperheat.tensors.gather import RowSums, Segments, row_sums, segments
+from hyperheat.tensors.gather import PairSums, Segments, pair_sums, segments
 from hyperheat.tensors.layout import Group, Layout, by_size, packed
 from hyperheat.tensors.sampler import BudgetSampler
 from hyperheat.tensors.vocabulary import Vocabulary
@@ -12,13 +12,13 @@ __all__ = [
     "Group",
     "HypergraphBatch",
     "Layout",
-    "RowSums",
+    "PairSums",
     "Segments",
     "Strings",
     "Vocabulary",
     "by_size",
     "collate",
     "packed",
-    "row_sums",
+    "pair_sums",
     "segments",
 ]

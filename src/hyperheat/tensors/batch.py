@@ -2,7 +2,7 @@
 
 Letters: G graphs, N nodes, E edges, I incidences, C cells of the attention layout, L distinct labels, Q distinct
 qualifiers and relations. Node and edge states share one table of N + E rows, in which the state of edge e is row N + e;
-the Q qualifiers follow, so that "state plus qualifier" is the sum of two rows of one table.
+the Q qualifiers follow, then a row of zeros: so every cell is the sum of two rows of one table.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic
 import numpy as np
 
 from hyperheat.hypergraph import Hypergraph
-from hyperheat.tensors.gather import ArrayT, RowSums, Segments, row_sums, segments
+from hyperheat.tensors.gather import ArrayT, PairSums, Segments, pair_sums, segments
 from hyperheat.tensors.layout import Group, Layout, by_size
 from hyperheat.tensors.vocabulary import Vocabulary
 
@@ -36,8 +36,8 @@ class AttentionPlan(Generic[ArrayT]):
 
     num_nodes: int
     groups: tuple[Group, ...]
-    slots: RowSums[ArrayT]
-    """Cells [C] from the table of nodes, edges and qualifiers [N+E+Q]; padding is the empty sum."""
+    slots: PairSums[ArrayT]
+    """Cells [C] from the table of nodes, edges, qualifiers and a zero row [N+E+Q+1]."""
     receivers: Segments[ArrayT]
     """Cells [C] to nodes and edges [N+E]; one last segment takes the padding."""
     edges: Segments[ArrayT]
@@ -131,22 +131,27 @@ def collate(
 
 
 def _plan(
-    layout: Layout, node: np.ndarray, qualifier: np.ndarray, num_nodes: int, num_edges: int, num_qualifiers: int
+    layout: Layout,
+    node: np.ndarray,
+    qualifier: np.ndarray,
+    num_nodes: int,
+    num_edges: int,
+    num_qualifiers: int,
 ) -> AttentionPlan[np.ndarray]:
     """Turn slots into rows of the state table: an edge state is one row, an incidence is a node and a qualifier."""
     slot = layout.slot
     is_incidence = slot >= num_edges
     incidence = slot[is_incidence] - num_edges
-    receiver = np.where(slot >= 0, num_nodes + slot, num_nodes + num_edges)
-    receiver[is_incidence] = node[incidence]
-    offsets = _running_sum((slot >= 0).astype(np.int64) + is_incidence)
-    columns = np.empty(offsets[-1], dtype=np.int64)
-    columns[offsets[:-1][slot >= 0]] = receiver[slot >= 0]
-    columns[offsets[:-1][is_incidence] + 1] = num_nodes + num_edges + qualifier[incidence]
+    zero = num_nodes + num_edges + num_qualifiers
+    pairs = np.full((len(slot), 2), zero)
+    pairs[slot >= 0, 0] = num_nodes + slot[slot >= 0]
+    pairs[is_incidence, 0] = node[incidence]
+    pairs[is_incidence, 1] = num_nodes + num_edges + qualifier[incidence]
+    receiver = np.minimum(pairs[:, 0], num_nodes + num_edges)
     return AttentionPlan(
         num_nodes=num_nodes,
         groups=layout.groups,
-        slots=row_sums(offsets, columns, num_nodes + num_edges + num_qualifiers),
+        slots=pair_sums(pairs, zero),
         receivers=segments(receiver, num_nodes + num_edges + 1),
         edges=segments(np.where(layout.edge >= 0, layout.edge, num_edges), num_edges + 1),
         waste=layout.waste,
@@ -161,7 +166,9 @@ def _shared_strings(graphs: Sequence[Hypergraph]) -> tuple[list[str], np.ndarray
         shared = np.array([index.setdefault(name, len(index)) for name in graph.names] or [0], dtype=np.int64)
         label.append(shared[graph.label])
         relation.append(shared[graph.relation])
-        qualifier.append(np.where(graph.qualifier >= 0, shared[np.maximum(graph.qualifier, 0)], graph.qualifier))
+        qualifier.append(
+            np.where(graph.qualifier >= 0, shared[np.maximum(graph.qualifier, 0)], graph.qualifier)
+        )
     return list(index), np.concatenate(label), np.concatenate(relation), np.concatenate(qualifier)
 
 

@@ -9,20 +9,22 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-__all__ = ["ArrayT", "RowSums", "Segments", "row_sums", "segments"]
+__all__ = ["ArrayT", "PairSums", "Segments", "pair_sums", "segments"]
 
 ArrayT = TypeVar("ArrayT")
 
 
 @dataclass(frozen=True, kw_only=True)
-class RowSums(Generic[ArrayT]):
-    """A 0/1 matrix and its transpose: row r sums `columns[offsets[r]:offsets[r+1]]` of a table, and column c of the
-    table goes into `rows[starts[c]:starts[c+1]]`."""
+class PairSums(Generic[ArrayT]):
+    """Sums of two rows of a table whose last row is zero, and the way back.
 
-    offsets: ArrayT
-    columns: ArrayT
+    Cell c is `table[pairs[c, 0]] + table[pairs[c, 1]]`; row r of the table goes into `cells[starts[r]:starts[r+1]]`,
+    the zero row into none.
+    """
+
+    pairs: ArrayT
     starts: ArrayT
-    rows: ArrayT
+    cells: ArrayT
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,13 +36,12 @@ class Segments(Generic[ArrayT]):
     entries: ArrayT
 
 
-def row_sums(offsets: np.ndarray, columns: np.ndarray, num_columns: int) -> RowSums[np.ndarray]:
-    """Plan the sums over `columns[offsets[r]:offsets[r+1]]` of a table of `num_columns` rows."""
-    by_column = segments(columns, num_columns)
-    row_of_entry = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    return RowSums(
-        offsets=offsets, columns=columns, starts=by_column.offsets, rows=row_of_entry[by_column.entries]
-    )
+def pair_sums(pairs: np.ndarray, zero: int) -> PairSums[np.ndarray]:
+    """Plan the sums of a table whose row `zero` is the last one."""
+    taken = np.flatnonzero(pairs.ravel() != zero)
+    by_row = segments(pairs.ravel()[taken], zero)
+    starts = np.append(by_row.offsets, by_row.offsets[-1])
+    return PairSums(pairs=pairs, starts=starts, cells=taken[by_row.entries] // 2)
 
 
 def segments(owner: np.ndarray, num_segments: int) -> Segments[np.ndarray]:

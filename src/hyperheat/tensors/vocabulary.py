@@ -111,13 +111,15 @@ class Vocabulary:
         try:
             content = json.loads(Path(path).read_text(encoding="utf-8"))
             if set(content) != {"split", "labels", "names"}:
-                raise ValueError(f"expected the keys split, labels, names, got {', '.join(map(str, content))}")
+                raise ValueError(
+                    f"expected the keys split, labels, names, got {', '.join(map(str, content))}"
+                )
             for table in ("labels", "names"):
-                if not isinstance(content[table], list) or not all(isinstance(s, str) for s in content[table]):
+                if not isinstance(content[table], list) or not all(
+                    isinstance(s, str) for s in content[table]
+                ):
                     raise ValueError(f"{table}: expected a list of strings")
-            return cls(
-                labels=tuple(content["labels"]), names=tuple(content["names"]), split=content["split"]
-            )
+            return cls(labels=tuple(content["labels"]), names=tuple(content["names"]), split=content["split"])
         except (ValueError, TypeError) as error:
             raise ValueError(f"{path}: not a vocabulary: {error}") from error
 

@@ -1,0 +1,56 @@
+"""An encoder as a folder: `model.safetensors`, `config.json`, `vocab.json`. No pickle, so loading runs no code."""
+
+import json
+import os
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+
+from hyperheat.nn.config import HeatConfig
+from hyperheat.nn.heat import HeatEncoder
+from hyperheat.tensors import Vocabulary
+
+__all__ = ["load_encoder", "save_encoder"]
+
+
+def save_encoder(encoder: HeatEncoder, folder: str | Path) -> None:
+    """Write an encoder; each file appears whole or not at all."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    encoder.vocab.save(folder / "vocab.json")
+    config = json.dumps(encoder.config.to_dict(), indent=2) + "\n"
+    for name, write in (
+        ("config.json", lambda path: path.write_text(config, encoding="utf-8")),
+        ("model.safetensors", lambda path: save_file(encoder.state_dict(), path)),
+    ):
+        temporary = folder / f"{name}.{os.getpid()}.tmp"
+        write(temporary)
+        temporary.replace(folder / name)
+
+
+def load_encoder(folder: str | Path) -> HeatEncoder:
+    """Read what `save_encoder` wrote, and refuse weights that are missing, misshapen or not finite."""
+    folder = Path(folder)
+    vocab = Vocabulary.load(folder / "vocab.json")
+    try:
+        config = HeatConfig.from_dict(json.loads((folder / "config.json").read_text(encoding="utf-8")))
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{folder / 'config.json'}: not a configuration: {error}") from error
+    path = folder / "model.safetensors"
+    try:
+        weights = load_file(path)
+    except SafetensorError as error:
+        raise ValueError(f"{path}: not a safetensors file: {error}") from error
+    encoder = HeatEncoder(config, vocab)
+    expected = encoder.state_dict()
+    for name in sorted(expected.keys() | weights.keys()):
+        shapes = [tuple(side[name].shape) if name in side else None for side in (expected, weights)]
+        if shapes[0] != shapes[1]:
+            raise ValueError(f"{path}: {name}: expected shape {shapes[0]}, got {shapes[1]}")
+        bad = int((~torch.isfinite(weights[name])).sum())
+        if bad:
+            raise ValueError(f"{path}: {name}: expected finite numbers, got {bad} that are NaN or infinite")
+    encoder.load_state_dict(weights)
+    return encoder

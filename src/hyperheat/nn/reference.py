@@ -1,0 +1,110 @@
+"""HEAT as its equations say it: one graph, one edge, one node at a time, in plain loops.
+
+`encode(encoder, graph)` reads the weights of a `HeatEncoder` and computes its states without batches, layouts or shared
+projections. It is slow and obvious: the oracle that every fast path is tested against.
+"""
+
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from hyperheat.hypergraph import Hypergraph, Position
+from hyperheat.nn.aggregate import CrossAttentionAggregate, MaxAggregate, MeanAggregate
+from hyperheat.nn.config import HeatConfig
+from hyperheat.nn.embedding import NoQualifiers
+from hyperheat.nn.heat import HeatEncoder, States
+from hyperheat.nn.message import AttentionMessage
+from hyperheat.nn.update import KeepState, NoFeedForward, TiedUpdate
+
+__all__ = ["encode"]
+
+
+def encode(encoder: HeatEncoder, graph: Hypergraph) -> States:
+    """The states of one graph's nodes [N, D] and edges [E, D], without dropout."""
+    vocab, embedding = encoder.vocab, encoder.embedding
+    zero = embedding.label.weight.new_zeros(encoder.config.dim)
+
+    def name_vector(name: str) -> Tensor:
+        return sum((embedding.name.weight[i] for i in vocab.name_ids(name)), zero)
+
+    def label_vector(label: str) -> Tensor:
+        rows = [embedding.label.weight[i] for i in vocab.label_ids(label)]
+        return torch.stack(rows).amax(0) if rows else zero
+
+    def qualifier_vector(qualifier: str | Position) -> Tensor:
+        return _sinusoid(qualifier.index, zero) if isinstance(qualifier, Position) else name_vector(qualifier)
+
+    h_node = [label_vector(label) for label in graph.labels]
+    h_edge = [name_vector(relation) for relation in graph.relations]
+    for layer, config in zip(encoder.layers, encoder.config.layer_configs(), strict=True):
+        to_node: list[list[Tensor]] = [[] for _ in h_node]
+        to_edge: list[Tensor] = []
+        for e, edge in enumerate(graph):
+            slots = [h_edge[e]]
+            for qualifier, n in edge.incidences:
+                skipped = isinstance(config.qualifier, NoQualifiers)
+                slots.append(
+                    h_node[n] if skipped else h_node[n] + layer.qualifier(qualifier_vector(qualifier))
+                )
+            m_edge, *messages = _messages(layer.message, config, torch.stack(slots))
+            to_edge.append(m_edge)
+            for (_, n), m in zip(edge.incidences, messages, strict=True):
+                to_node[n].append(m)
+        u_node = [
+            _aggregate(layer.aggregate, config, h, torch.stack(ms)) if ms else zero
+            for h, ms in zip(h_node, to_node, strict=True)
+        ]
+        h_node = [_update(layer.update.node, config, h, u) for h, u in zip(h_node, u_node, strict=True)]
+        if not isinstance(config.edge_update, KeepState):
+            tied = isinstance(config.edge_update, TiedUpdate)
+            update = layer.update.node if tied else layer.update.edge
+            h_edge = [_update(update, config, h, u) for h, u in zip(h_edge, to_edge, strict=True)]
+    empty = zero.new_zeros(0, encoder.config.dim)
+    return States(torch.stack(h_node) if h_node else empty, torch.stack(h_edge) if h_edge else empty)
+
+
+def _sinusoid(position: int, like: Tensor) -> Tensor:
+    dim = len(like)
+    angles = [position / 10000 ** (2 * i / dim) for i in range(dim // 2)]
+    return torch.tensor([*map(math.sin, angles), *map(math.cos, angles)], dtype=like.dtype)
+
+
+def _messages(message: nn.Module, config: HeatConfig, x: Tensor) -> Tensor:
+    """The slots of one edge [l, D] -> one message each [l, D]."""
+    if isinstance(config.message, AttentionMessage):
+        q, k, v = F.linear(x, message.qkv.weight, message.qkv.bias).chunk(3, dim=1)
+        return message.out(_attention(q, k, v, config.heads))
+    summary = message.rho(F.relu(message.phi(x)).sum(0))
+    return torch.stack([F.relu(message.slot(slot) + message.summary(summary)) for slot in x])
+
+
+def _attention(q: Tensor, k: Tensor, v: Tensor, heads: int) -> Tensor:
+    """softmax(q k^T / sqrt(K)) v for every head, [l, D] each."""
+    outs = []
+    for q_h, k_h, v_h in zip(q.chunk(heads, 1), k.chunk(heads, 1), v.chunk(heads, 1), strict=True):
+        scores = q_h @ k_h.T / math.sqrt(q_h.shape[1])
+        outs.append(scores.softmax(dim=1) @ v_h)
+    return torch.cat(outs, dim=1)
+
+
+def _aggregate(aggregate: nn.Module, config: HeatConfig, h: Tensor, m: Tensor) -> Tensor:
+    """The state of a node [D] and its messages [k, D] -> its update [D]."""
+    if isinstance(config.aggregate, MaxAggregate):
+        return m.amax(0)
+    if isinstance(config.aggregate, MeanAggregate):
+        return m.mean(0)
+    if isinstance(config.aggregate, CrossAttentionAggregate):
+        k, v = aggregate.key_value(m).chunk(2, dim=1)
+        return aggregate.out(_attention(aggregate.query(h)[None], k, v, config.heads))[0]
+    return m.sum(0)
+
+
+def _update(update: nn.Module, config: HeatConfig, h: Tensor, u: Tensor) -> Tensor:
+    """LN(q + FFN(q)) with q = LN(h + u)."""
+    q = update.norm(h + u)
+    if isinstance(config.feed_forward, NoFeedForward):
+        return q
+    block = update.feed_forward
+    return block.norm(q + block.narrow(F.relu(block.widen(q))))
