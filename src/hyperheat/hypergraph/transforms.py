@@ -15,9 +15,9 @@ _HUBS = ("rval", "node")  # the result of a call, the parent of a syntax node
 
 
 def binarise(graph: Hypergraph) -> Hypergraph:
-    """Replace every edge of three or more incidences by edges of two: the data of the paper's Table 2.
+    """Replace every edge of three or more incidences by edges of two, as the paper did for its Table 2.
 
-    The first rule that fits an edge decides which pairs it becomes:
+    The paper does not say how. Here the first rule that fits an edge decides which pairs it becomes:
 
     1. with a qualifier `rval`, else `node`: (that incidence, each other one);
     2. with positions only: a chain of neighbours in the order of positions;
