@@ -1,6 +1,6 @@
 """Data flow: which accesses and which nodes may come right before each other.
 
-A state is one int with three bits per name occurrence i, from the lowest of `7 << 3 * i`:
+A state is one int with three bits per name occurrence:
 
     READS     the last read of its symbol may have been here
     WRITES    the value of its symbol may have been written here
@@ -34,6 +34,7 @@ from hyperheat.pycode.blocks import (
     Block,
     Unit,
 )
+from hyperheat.pycode.namespaces import Function
 from hyperheat.pycode.runs import Runs
 from hyperheat.pycode.scopes import Names
 
@@ -70,31 +71,24 @@ def reaching(names: Names, units: list[Unit], node_count: int) -> Reaching:
     for number in range(len(units)):
         solver.solve(number)
     runs = solver.runs
-    plane = ((1 << _BITS * len(names.anchors)) - 1) // _ALL
     return Reaching(
-        reads=_in_runs(solver.accesses, plane * _READS, runs.first, runs.previous_read),
-        writes=_in_runs(solver.accesses, plane * _WRITES, runs.first, runs.previous_write),
+        reads=_in_runs(solver.found(_READS), runs.first, runs.previous_read),
+        writes=_in_runs(solver.found(_WRITES), runs.first, runs.previous_write),
         nodes=[
             (runs.previous_node[node],) if node in runs.previous_node else tuple(_ones(bits))
             for node, bits in enumerate(solver.nodes)
         ],
         last_nodes=[tuple(_ones(bits)) for bits in solver.last_nodes],
-        last_uses=_occurrences(solver.last_accesses & plane * _LASTS),
+        last_uses=tuple(sorted(solver.last_uses)),
     )
 
 
-def _in_runs(solved: list[int], plane: int, first: dict[int, int], previous: dict[int, int]) -> list[Numbers]:
-    """One plane of the solution for all occurrences, also for those that their runs decide."""
-    found = [_occurrences(bits & plane) for bits in solved]
+def _in_runs(found: list[Numbers], first: dict[int, int], previous: dict[int, int]) -> list[Numbers]:
+    """Complete one plane of the solution for the occurrences that their runs decide."""
     for number, start in first.items():
         before = previous.get(number)
         found[number] = found[start] if before is None else (before,)
     return found
-
-
-def _occurrences(bits: int) -> Numbers:
-    """The occurrences whose bits are set in one plane."""
-    return tuple(position // _BITS for position in _ones(bits))
 
 
 def _ones(bits: int) -> Iterable[int]:
@@ -103,6 +97,50 @@ def _ones(bits: int) -> Iterable[int]:
         lowest = bits & -bits
         yield lowest.bit_length() - 1
         bits ^= lowest
+
+
+class _Layout:
+    """Where the bits of each symbol are: together, and those of `x.y` right after those of `x`."""
+
+    __slots__ = ("kill", "low", "members", "select", "slot", "width")
+
+    def __init__(self, names: Names, accessed: set[int]):
+        self.members: list[list[int]] = [[] for _ in names.symbols]
+        for place in sorted(accessed):
+            self.members[names.symbol_of[place]].append(place)
+        attributes: list[list[int]] = [[] for _ in names.symbols]
+        for number, symbol in enumerate(names.symbols):
+            if symbol.base is not None:
+                attributes[symbol.base].append(number)
+        self.low = [0] * len(names.symbols)
+        self.slot: dict[int, int] = {}
+        self.select: list[int] = [0] * len(names.symbols)
+        self.kill: dict[int, list[int]] = {code: [0] * len(names.symbols) for code in _GAIN}
+        self.width = 0
+        for number, symbol in enumerate(names.symbols):
+            if symbol.base is None:
+                self._place(number, attributes)
+
+    def _place(self, symbol: int, attributes: list[list[int]]) -> None:
+        """Give bits to a symbol and its attributes, and say which of them an access replaces."""
+        low = self.low[symbol] = self.width
+        for member in self.members[symbol]:
+            self.slot[member] = self.width
+            self.width += _BITS
+        own = _repeat(1, self.width - low)
+        end = self.width
+        for attribute in attributes[symbol]:
+            self._place(attribute, attributes)
+        inner = _repeat(_KNOWN, self.width - end) << end - low
+        self.select[symbol] = own * _KNOWN
+        self.kill[READ][symbol] = own * _GAIN[READ]
+        self.kill[WRITE][symbol] = self.kill[REWRITE][symbol] = own * _GAIN[WRITE] | inner
+        self.kill[UNBIND][symbol] = own * _WRITES | inner
+
+
+def _repeat(bits: int, width: int) -> int:
+    """The three bits over and over, `width` bits in all."""
+    return ((1 << width) - 1) // _ALL * bits
 
 
 class _Flow:
@@ -167,11 +205,23 @@ class _Solver:
         self.runs = Runs(names, self._shared_symbols(names))
         for flow in self.flows:
             flow.items = [self.runs.thin(block) for block in flow.blocks]
+        self.layout = _Layout(
+            names,
+            {
+                item >> SHIFT
+                for flow in self.flows
+                for items in flow.items
+                for item in items
+                if item & CODE < NODE
+            },
+        )
         self.accesses = [0] * len(names.anchors)
         self.nodes = [0] * node_count
         self.last_nodes: list[int] = []
-        self.last_accesses = 0
-        self._make_masks(names)
+        self.last_uses: list[int] = []
+        self.owned: dict[Function, list[int]] = {unit.function: [] for unit in units}
+        for number, symbol in enumerate(names.symbols):
+            self.owned[symbol.owner or units[0].function].append(number)
         self._make_escapes()
         self.entry = list(self.escapes)
         self.after = [0] * len(units)
@@ -187,58 +237,45 @@ class _Solver:
             and names.symbols[symbol := names.symbol_of[item >> SHIFT]].owner is not unit.function
         )
 
-    def _make_masks(self, names: Names) -> None:
-        """For each symbol: the bits to look at, and the bits that a read, a write and an unbinding leave."""
-        every = [0] * len(names.symbols)
-        for items in (items for flow in self.flows for items in flow.items):
-            for item in items:
-                if item & CODE < NODE:
-                    every[self.symbol_of[item >> SHIFT]] |= 1 << _BITS * (item >> SHIFT)
-        attributes = [0] * len(every)
-        for number in reversed(range(len(every))):
-            base = names.symbols[number].base
-            if base is not None:
-                attributes[base] |= every[number] | attributes[number]
-        self.select = [bits * _KNOWN for bits in every]
-        after_write = [
-            ~(bits * _GAIN[WRITE] | inner * _KNOWN) for bits, inner in zip(every, attributes, strict=True)
-        ]
-        self.keep = {
-            READ: [~(bits * _GAIN[READ]) for bits in every],
-            WRITE: after_write,
-            REWRITE: after_write,
-            UNBIND: [
-                ~(bits * _WRITES | inner * _KNOWN) for bits, inner in zip(every, attributes, strict=True)
-            ],
-        }
-        self.owned = {unit.function: 0 for unit in self.units}
-        for symbol, bits in zip(names.symbols, every, strict=True):
-            self.owned[symbol.owner or self.units[0].function] |= bits * _ALL
-
     def _make_escapes(self) -> None:
-        """For each unit: its accesses to outer symbols, and the bits that its own accesses do not replace."""
+        """For each unit: its accesses to outer symbols, and the bits that its own accesses may replace."""
         if len(self.units) == 1:
-            self.escapes, self.foreign = [0], [0]
+            self.escapes, self.replaceable = [0], [-1]
             return
-        own = [_accesses(item for items in flow.items for item in items) for flow in self.flows]
+        own = [self._accesses(item for items in flow.items for item in items) for flow in self.flows]
         self.escapes = list(own)
-        self.foreign = [~bits for bits in own]
+        self.replaceable = list(own)
         for number, unit in enumerate(self.units):
             if unit.parent is not None:
-                self.foreign[number] &= self.foreign[unit.parent]
+                self.replaceable[number] |= self.replaceable[unit.parent]
         for number, unit in reversed(list(enumerate(self.units))):
-            self.escapes[number] &= ~self.owned[unit.function]
+            for symbol in self.owned[unit.function]:
+                width = _BITS * len(self.layout.members[symbol])
+                self.escapes[number] &= ~((1 << width) - 1 << self.layout.low[symbol])
             if unit.parent is not None:
                 self.escapes[unit.parent] |= self.escapes[number]
+
+    def found(self, plane: int) -> list[Numbers]:
+        """The solution for one plane, as occurrences."""
+        return [
+            self._members(self.symbol_of[place], bits, plane) if bits else ()
+            for place, bits in enumerate(self.accesses)
+        ]
+
+    def _members(self, symbol: int, bits: int, plane: int) -> Numbers:
+        """The occurrences of a symbol whose bits of one plane are set."""
+        members = self.layout.members[symbol]
+        bits &= _repeat(plane, _BITS * len(members))
+        return tuple(members[position // _BITS] for position in _ones(bits))
 
     def solve(self, number: int) -> None:
         """Find what reaches the accesses and nodes of one unit, and the entries of the units made in it."""
         flow = self.flows[number]
         flow.access[0] = self.entry[number]
         if flow.cyclic:
-            self._iterate(flow, self.foreign[number])
+            self._iterate(flow, self.replaceable[number])
         for position in range(len(flow.items)):
-            self._replay(flow, position, self.foreign[number])
+            self._replay(flow, position, self.replaceable[number])
         if len(self.units) > 1:
             self._enter_nested(number, flow)
         unit = self.units[number]
@@ -246,12 +283,13 @@ class _Solver:
         self.last_nodes.append(0 if end is None else flow.node[end])
         leave = flow.number.get(unit.exit)
         if leave is not None:
-            self.last_accesses |= flow.access[leave] & self.owned[unit.function]
+            for symbol in self.owned[unit.function]:
+                self.last_uses += self._members(symbol, flow.access[leave] >> self.layout.low[symbol], _LASTS)
 
-    def _iterate(self, flow: _Flow, foreign: int) -> None:
+    def _iterate(self, flow: _Flow, replaceable: int) -> None:
         """Push states along the edges until they no longer grow."""
         access, node = flow.access, flow.node
-        effects = [self._summarise(items, foreign) for items in flow.items]
+        effects = [self._summarise(items, replaceable) for items in flow.items]
         growing = True
         while growing:
             growing = False
@@ -268,17 +306,19 @@ class _Solver:
                         node[target] |= more_nodes
                         growing |= target <= position
 
-    def _summarise(self, items: list[int], foreign: int) -> tuple[int, int, int | None, int, int, int]:
+    def _summarise(self, items: list[int], replaceable: int) -> tuple[int, int, int | None, int, int, int]:
         """What items keep and add: (keep, gain, last node) at the end, the same where they may raise."""
+        layout = self.layout
         keep, gain = -1, 0
         last: int | None = None
         risk_keep, risk_gain, risk_nodes = 0, 0, 0
         for item in items:
             code, place = item & CODE, item >> SHIFT
             if code < NODE:
-                kept = self.keep[code][self.symbol_of[place]] | foreign
+                symbol = self.symbol_of[place]
+                kept = ~(layout.kill[code][symbol] << layout.low[symbol] & replaceable)
                 keep &= kept
-                gain = gain & kept | _GAIN[code] << _BITS * place
+                gain = gain & kept | _GAIN[code] << layout.slot[place]
             elif code == NESTED:
                 gain |= self.escapes[place]
             else:
@@ -289,17 +329,20 @@ class _Solver:
                     risk_nodes |= last
         return keep, gain, last, risk_keep, risk_gain, risk_nodes
 
-    def _replay(self, flow: _Flow, position: int, foreign: int) -> None:
+    def _replay(self, flow: _Flow, position: int, replaceable: int) -> None:
         """Note what reaches each item of a block, and pass the state at its end on."""
+        layout = self.layout
         state, node = flow.access[position], flow.node[position]
         risk, risk_nodes = 0, 0
         for item in flow.items[position]:
             code, place = item & CODE, item >> SHIFT
             if code < NODE:
                 symbol = self.symbol_of[place]
+                low = layout.low[symbol]
                 if code <= WRITE:
-                    self.accesses[place] |= state & self.select[symbol]
-                state = state & (self.keep[code][symbol] | foreign) | _GAIN[code] << _BITS * place
+                    self.accesses[place] |= state >> low & layout.select[symbol]
+                killed = layout.kill[code][symbol] << low & replaceable
+                state = state & ~killed | _GAIN[code] << layout.slot[place]
             elif code == NESTED:
                 self.entry[place] |= state
                 state |= self.escapes[place]
@@ -321,7 +364,7 @@ class _Solver:
 
     def _enter_nested(self, number: int, flow: _Flow) -> None:
         """Add to the entry of each unit made here what may happen after it is made."""
-        own = [_accesses(items) for items in flow.items]
+        own = [self._accesses(items) for items in flow.items]
         after = [self.after[number]] * len(own)
         growing = True
         while growing:
@@ -336,15 +379,14 @@ class _Solver:
             for place, item in enumerate(items):
                 if item & CODE == NESTED:
                     made = item >> SHIFT
-                    self.after[made] |= after[position] | _accesses(items[place:])
+                    self.after[made] |= after[position] | self._accesses(items[place:])
                     self.entry[made] |= self.after[made]
 
-
-def _accesses(items: Iterable[int]) -> int:
-    """The bits of all accesses among some items."""
-    bits = 0
-    for item in items:
-        code = item & CODE
-        if code < NODE:
-            bits |= _GAIN[code] << _BITS * (item >> SHIFT)
-    return bits
+    def _accesses(self, items: Iterable[int]) -> int:
+        """The bits of all accesses among some items."""
+        bits = 0
+        for item in items:
+            code = item & CODE
+            if code < NODE:
+                bits |= _GAIN[code] << self.layout.slot[item >> SHIFT]
+        return bits
