@@ -86,6 +86,10 @@ REFUSED = {
     ),
     "Python 2": ("def f():\n    print 'x'\n", "a.py:2: expected Python 3 source, got: Missing parentheses"),
     "broken": ("def f(:\n", "a.py:1: expected Python 3 source, got: invalid syntax"),
+    "does not compile": (
+        "def f():\n    break\n",
+        "a.py:2: expected Python 3 source, got: 'break' outside loop",
+    ),
     "many digits": (RETURN + "1" * 10_000, "a.py:2: expected Python 3 source, got: Exceeds the limit"),
     "brackets": (
         RETURN + "(" * 5_000 + ")" * 5_000,

@@ -61,6 +61,16 @@ class Layout:
             index -= 1
         return index
 
+    def closing(self, index: int) -> int:
+        """The index of the parenthesis that closes the one at `index`; -1 if there is none at `index`."""
+        if self.texts[index] != "(":
+            return -1
+        depth = 1
+        while depth:
+            index += 1
+            depth += {"(": 1, ")": -1}.get(self.texts[index], 0)
+        return index
+
 
 Finder = Callable[[Layout, Any], list[int]]
 

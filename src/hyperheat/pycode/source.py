@@ -8,9 +8,11 @@ import ast
 import io
 import tokenize
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 
@@ -25,6 +27,7 @@ MAX_DEPTH = 200
 MAX_TOKENS = 10_000
 """The longest function that is read, in tokens; the standard library stays under 5,000."""
 
+Result = TypeVar("Result")
 _SEPARATORS = "\n\"',.:;=<>([{"
 _INDENTATION = (" ", "\t", "\f")
 
@@ -128,8 +131,10 @@ class Source:
 
     def parse(self) -> ast.Module:
         """The syntax tree, at most MAX_DEPTH deep; raises SourceError where Python would not compile."""
-        module = _parse(self)
+        module = _or_refuse(self, lambda: ast.parse(self.text))
         _check_depth(module, self)
+        # What only the compiler sees: a `break` outside of loops, two parameters of one name, ...
+        _or_refuse(self, lambda: compile(module, "<source>", "exec", dont_inherit=True))
         return module
 
 
@@ -166,12 +171,12 @@ def _columns_of_bytes(line: str) -> list[int]:
     return columns
 
 
-def _parse(source: Source) -> ast.Module:
+def _or_refuse(source: Source, read: Callable[[], Result]) -> Result:
     path = source.path
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return ast.parse(source.text)
+            return read()
     except SyntaxError as error:
         raise SourceError(path, error.lineno, f"expected Python 3 source, got: {error.msg}") from None
     except (RecursionError, MemoryError):

@@ -156,7 +156,7 @@ def _label(layout: Layout, node: ast.AST, first: int) -> str:
     kind = type(node)
     if kind is ast.ExceptHandler and layout.texts[first + 1] == "*":
         return "ExceptStarHandler"
-    if kind is ast.MatchSequence and layout.texts[first] == "(":
+    if kind is ast.MatchSequence and layout.closing(first) == layout.last(node):
         return "MatchTuple"
     if first < 0 and isinstance(node, ast.Name):
         return node.id
