@@ -1,6 +1,10 @@
 """Options and fixtures shared by all tests."""
 
+import os
+
 import pytest
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # small tensors, and several test processes at a time
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -1,0 +1,178 @@
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+import torch
+from tests.nn.models import example_graph, make_encoder, read_states
+
+from hyperheat import VARIANTS, HeatConfig, HeatEncoder, HypergraphBuilder, Vocabulary, collate
+from hyperheat.bench.workloads import code_like
+from hyperheat.nn import AllSetConfig, AllSetEncoder
+from hyperheat.nn.allset import DeepSetPool
+from hyperheat.nn.embedding import sinusoids
+
+
+def test_states_have_the_promised_shapes():
+    b = HypergraphBuilder()
+    a, c = b.add_node("foo"), b.add_node("bar")
+    b.relate("BinOp", ("left", a), ("right", c))
+    g = b.build()
+    vocab = Vocabulary.build([g])
+    batch = collate([g, g], vocab)
+    states = HeatEncoder(HeatConfig(dim=64, layers=2, heads=4), vocab)(batch.to_torch())
+    assert states.nodes.shape == (4, 64)
+    assert states.edges.shape == (2, 64)
+
+
+def test_names_and_positions_never_seen_in_training_work():
+    vocab = Vocabulary.build([example_graph()])
+    b = HypergraphBuilder()
+    a, c = b.add_node("neverSeen"), b.add_node("")
+    b.relate("unheardOf", ("strange", a), ("", c))
+    b.relate_sequence("Tokens", [a, c], start=100_000)
+    states = make_encoder("heat", vocab)(collate([b.build()], vocab).to_torch())
+    assert torch.isfinite(states.nodes).all()
+    assert torch.isfinite(states.edges).all()
+
+
+def test_a_node_without_edges_passes_the_update_with_zero():
+    vocab = Vocabulary.build([example_graph()])
+    encoder = make_encoder("heat", vocab, layers=1)
+    batch = collate([example_graph()], vocab).to_torch()
+    h, _ = encoder.embedding(batch)
+    update = encoder.layers[0].update.node  # pyright: ignore[reportAttributeAccessIssue]
+    lonely = 3
+    expected = update(h[lonely], torch.zeros(8))
+    assert torch.allclose(encoder(batch).nodes[lonely], expected, atol=1e-6)
+
+
+def test_edges_of_two_thousand_incidences_work():
+    b = HypergraphBuilder()
+    nodes = [b.add_node(f"n{i % 50}") for i in range(2000)]
+    b.relate_sequence("Tokens", nodes)
+    b.relate("Same", *[("role", nodes[0])] * 2000)
+    vocab = Vocabulary.build([b.build()])
+    states = make_encoder("heat", vocab)(collate([b.build()], vocab).to_torch())
+    assert torch.isfinite(states.nodes).all()
+
+
+def test_sinusoids_by_hand():
+    encoding = sinusoids(torch.tensor([1, 3]), torch.zeros(0, 4, dtype=torch.float64))
+    p = torch.tensor([1.0, 3.0], dtype=torch.float64)
+    expected = torch.stack([p.sin(), (p / 100).sin(), p.cos(), (p / 100).cos()], dim=1)
+    assert torch.allclose(encoding, expected)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_gradients_reach_every_parameter(variant):
+    vocab = Vocabulary.build([example_graph()])
+    encoder = make_encoder(variant, vocab)
+    read_states(encoder(collate([example_graph()], vocab).to_torch())).backward()
+    for name, parameter in encoder.named_parameters():
+        assert parameter.grad is not None, name
+        assert parameter.grad.abs().max() > 0, name
+
+
+def test_without_final_edges_nodes_are_the_same_and_weights_are_fewer():
+    vocab = Vocabulary.build([example_graph()])
+    batch = collate([example_graph()], vocab).to_torch()
+    full = make_encoder("heat", vocab)
+    spared = make_encoder(replace(VARIANTS["heat"], final_edges=False), vocab)
+    missing, unexpected = spared.load_state_dict(full.state_dict(), strict=False)
+    assert missing == []
+    assert unexpected
+    assert all(name.startswith("layers.1.update.edge") for name in unexpected)
+    assert torch.allclose(spared(batch).nodes, full(batch).nodes)
+    assert not torch.allclose(spared(batch).edges, full(batch).edges)
+
+
+@pytest.mark.parametrize(
+    "config", [AllSetConfig(dim=8, heads=2, ff=12), AllSetConfig(dim=8, heads=2, ff=12, pool=DeepSetPool())]
+)
+def test_allset_trains_and_differs_by_pool(config):
+    vocab = Vocabulary.build([example_graph()])
+    torch.manual_seed(0)
+    encoder = AllSetEncoder(replace(config, layers=1), vocab).eval()
+    read_states(encoder(collate([example_graph()], vocab).to_torch())).backward()
+    for name, parameter in encoder.named_parameters():
+        assert parameter.grad is not None, name
+
+
+def test_a_batch_of_another_vocabulary_is_refused():
+    vocab = Vocabulary.build([example_graph()])
+    other = Vocabulary.build([])
+    encoder = make_encoder("heat", vocab)
+    with pytest.raises(
+        ValueError, match=f"batch: expected vocabulary {vocab.fingerprint}.*got {other.fingerprint}"
+    ):
+        encoder(collate([example_graph()], other).to_torch())
+    with pytest.raises(
+        TypeError, match=r"batch: expected torch tensors, got numpy arrays; call batch.to_torch\(\)"
+    ):
+        encoder(collate([example_graph()], vocab))
+
+
+_TRAIN = """
+import hashlib, sys, torch
+from hyperheat import HeatConfig, HeatEncoder, Vocabulary, collate
+from hyperheat.bench.workloads import code_like
+torch.set_num_threads(2)
+graphs = code_like(functions=3)
+vocab = Vocabulary.build(graphs)
+batch = collate(graphs, vocab).to_torch()
+torch.manual_seed(0)
+encoder = HeatEncoder(HeatConfig(dim=32, layers=2, heads=4), vocab)
+optimiser = torch.optim.Adam(encoder.parameters(), lr=1e-3)
+for _ in range(3):
+    states = encoder(batch)
+    (states.nodes.square().mean() + states.edges.cumsum(0).square().mean()).backward()
+    optimiser.step(); optimiser.zero_grad()
+digest = hashlib.sha256()
+for parameter in encoder.parameters():
+    digest.update(parameter.detach().numpy().tobytes())
+sys.stdout.write(digest.hexdigest())
+"""
+
+
+def test_training_on_two_threads_is_repeatable_to_the_bit():
+    runs = {
+        subprocess.run([sys.executable, "-c", _TRAIN], capture_output=True, text=True, check=True).stdout
+        for _ in range(2)
+    }
+    assert len(runs) == 1
+    assert len(runs.pop()) == 64
+
+
+def test_a_small_encoder_can_be_trained():
+    """Tell apart the two orders of a subtraction: impossible without qualifiers, easy with them."""
+    graphs = []
+    for left, right in (("a", "b"), ("b", "a")):
+        b = HypergraphBuilder()
+        nodes = {label: b.add_node(label) for label in "ab"}
+        b.relate("Sub", ("left", nodes[left]), ("right", nodes[right]))
+        graphs.append(b.build())
+    vocab = Vocabulary.build(graphs)
+    batch = collate(graphs, vocab).to_torch()
+    target = torch.tensor([0.0, 1.0])
+    losses = {}
+    for variant in ("heat", "no-qualifiers"):
+        encoder = make_encoder(variant, vocab, dropout=0.0)
+        optimiser = torch.optim.Adam(encoder.parameters(), lr=1e-2)
+        for _ in range(60):
+            loss = (encoder(batch).edges[:, 0] - target).square().mean()
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+        losses[variant] = float(loss.detach())
+    assert losses["heat"] < 0.01
+    assert losses["no-qualifiers"] == pytest.approx(0.25, abs=1e-3)
+
+
+def test_planning_grows_in_line_with_the_graph():
+    """Cells and index arrays of a batch of 32 functions are those of 8 functions four times over."""
+    small = code_like(functions=8)
+    large = small * 4
+    vocab = Vocabulary.build(small)
+    sizes = [len(collate(graphs, vocab).plan.slots.pairs) for graphs in (small, large)]
+    assert sizes[1] == 4 * sizes[0]

@@ -1,0 +1,53 @@
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from tests.nn.models import example_graph, make_encoder
+
+from hyperheat import Vocabulary, collate
+from hyperheat.nn.folder import load_encoder, save_encoder
+
+
+@pytest.fixture
+def encoder():
+    return make_encoder("crossatt-aggregate", Vocabulary.build([example_graph()]))
+
+
+def test_a_loaded_encoder_gives_the_same_states(encoder, tmp_path):
+    save_encoder(encoder, tmp_path / "model")
+    loaded = load_encoder(tmp_path / "model").eval()
+    assert loaded.config == encoder.config
+    batch = collate([example_graph()], loaded.vocab).to_torch()
+    assert torch.equal(loaded(batch).nodes, encoder(batch).nodes)
+    assert sorted(path.name for path in (tmp_path / "model").iterdir()) == [
+        "config.json",
+        "model.safetensors",
+        "vocab.json",
+    ]
+
+
+def test_weights_that_are_not_finite_are_refused(encoder, tmp_path):
+    with torch.no_grad():
+        encoder.layers[1].message.qkv.weight[0, 0] = float("nan")
+    save_encoder(encoder, tmp_path)
+    with pytest.raises(ValueError, match=r"layers\.1\.message\.qkv\.weight: expected finite numbers, got 1"):
+        load_encoder(tmp_path)
+
+
+def test_missing_and_misshapen_weights_are_refused(encoder, tmp_path):
+    save_encoder(encoder, tmp_path)
+    weights = load_file(tmp_path / "model.safetensors")
+    save_file({**weights, "embedding.label.weight": torch.zeros(2, 8)}, tmp_path / "model.safetensors")
+    with pytest.raises(ValueError, match=r"embedding\.label\.weight: expected shape .*, got \(2, 8\)"):
+        load_encoder(tmp_path)
+    del weights["embedding.label.weight"]
+    save_file(weights, tmp_path / "model.safetensors")
+    with pytest.raises(ValueError, match=r"embedding\.label\.weight: expected shape .*, got None"):
+        load_encoder(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "vocab.json"])
+def test_corrupt_files_are_named(encoder, tmp_path, name):
+    save_encoder(encoder, tmp_path)
+    (tmp_path / name).write_bytes(b"\x00garbage")
+    with pytest.raises(ValueError, match=name):
+        load_encoder(tmp_path)

@@ -1,0 +1,56 @@
+"""The fast paths of the attention agree with each other and with the paper's algorithm."""
+
+import numpy as np
+import pytest
+import torch
+from tests.nn.models import make_encoder
+
+from hyperheat import Vocabulary, collate
+from hyperheat.bench.paper import PaperLayer, paper_plan
+from hyperheat.bench.workloads import code_like, random_hypergraph
+from hyperheat.nn import attention
+from hyperheat.tensors import by_size, packed
+
+
+@pytest.mark.parametrize("layout", [by_size, packed])
+def test_attention_in_chunks_is_attention_at_once(layout, monkeypatch):
+    graphs = code_like(functions=2)
+    vocab = Vocabulary.build(graphs)
+    batch = collate(graphs, vocab, layout).to_torch()
+    monkeypatch.setattr(attention, "_CHUNK", 4_000)  # many chunks, the last of a group not full
+    torch.manual_seed(0)
+    rows = len(batch.plan.slots.starts) - 1
+    table = torch.randn(rows, 3 * 16, dtype=torch.float64)
+    table[-1] = 0
+    upstream = torch.randn(len(batch.plan.slots.pairs), 16, dtype=torch.float64)
+    results = []
+    for function in (attention.attend, attention._attend_at_once):
+        leaf = table.clone().requires_grad_()
+        out = function(leaf, batch.plan, heads=4)
+        (gradient,) = torch.autograd.grad(out, leaf, upstream)
+        results.append((out.detach(), gradient))
+    assert len(list(attention._chunks(batch.plan, 48))) > 2 * len(batch.plan.groups)
+    held = batch.plan.edges.owner < batch.num_edges  # what a padding cell attends to is never read
+    assert torch.allclose(results[0][0][held], results[1][0][held], atol=1e-12)
+    assert torch.allclose(results[0][1], results[1][1], atol=1e-11)
+
+
+@pytest.mark.parametrize("lean", [False, True])
+def test_the_papers_algorithm_computes_the_same_layer(lean):
+    sizes = np.random.default_rng(0).integers(0, 40, 60)
+    graphs = [random_hypergraph(sizes, 50, skew=1.5, relations=3, qualifiers=5, seed=1)]
+    vocab = Vocabulary.build(graphs)
+    encoder = make_encoder("heat", vocab, layers=1)
+    numpy_batch = collate(graphs, vocab)
+    batch = numpy_batch.to_torch()
+    h, r = (x.detach() for x in encoder.embedding(batch))
+    ours = encoder.layers[0]
+    paper = PaperLayer(ours, encoder.config, lean=lean).eval()  # pyright: ignore[reportArgumentType]
+    results = []
+    for layer, plan in ((ours, batch.plan), (paper, paper_plan(numpy_batch))):
+        leaf = h.clone().requires_grad_()
+        out = layer(leaf, r, plan)
+        (gradient,) = torch.autograd.grad(out.square().sum() + (out * torch.arange(8)).sum(), leaf)
+        results.append((out.detach(), gradient))
+    assert torch.allclose(results[0][0], results[1][0], atol=1e-5)
+    assert torch.allclose(results[0][1], results[1][1], atol=2e-4)
