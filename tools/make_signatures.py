@@ -53,18 +53,13 @@ Stubs = dict[str, "str | Stubs"]
 def main() -> None:
     names = _module_names()
     overlay = _overlay()
-    compiled = {name: _inspected(name) for name in names if _source(name) is None}
-    _write(
-        {name: _laid_over(compiled.get(name, {}), overlay.get(name, {})) for name in (*compiled, *overlay)}
-    )
+    table = {name: _inspected(name) for name in names if _source(name) is None}
+    _write(_with_overlay(table, overlay))
     project = ProjectIndex.build(STDLIB)
-    table = dict(compiled)
     for name in names:
         if name not in table:
             table[name] = _from_source(name, project)
-    size = _write(
-        {name: _laid_over(table.get(name, {}), overlay.get(name, {})) for name in (*table, *overlay)}
-    )
+    size = _write(_with_overlay(table, overlay))
     print(f"{len(table)} modules, {size} bytes")  # noqa: T201
 
 

@@ -1,15 +1,17 @@
 """The values of names through the statements of a body, in the order of execution.
 
-Branches are followed one by one and joined; the body of a loop is read once. Functions inside are read after the
-body around them, when the names they close over have their values.
+Branches are followed one by one and joined; the body of a loop is read once. Functions inside are read after
+the body around them, when the names they close over have their values.
 """
 
 import ast
 from collections.abc import Callable
 from typing import Any
 
-from hyperheat.pycode.definitions import Class, Function, Imported, own_statements, target_names
+from hyperheat.pycode.annotations import annotated
+from hyperheat.pycode.definitions import Class, Function, Imported
 from hyperheat.pycode.expressions import Expressions
+from hyperheat.pycode.traverse import own_statements, target_names
 from hyperheat.pycode.values import Instance, Values, union
 
 __all__ = ["Body", "local_names"]
@@ -70,9 +72,7 @@ class Body(Expressions):
         """Walk the functions inside, now that the body around them is done."""
         closure = self.closure if self.in_class_body else {**self.closure, **self.names}
         for node, owner in self._later:
-            inner = Body(
-                self.lookup, self.module, owner, names={}, closure=closure, fuel=self.fuel, calls=self.calls
-            )
+            inner = Body(self.lookup, self.module, owner, closure=closure, fuel=self.fuel, calls=self.calls)
             inner.enter(node)
             if owner is None:  # `super()` in a function inside a method means the method's class
                 inner.owner, inner.receiver = self.owner, self.receiver
@@ -99,7 +99,7 @@ class Body(Expressions):
 
     def _assert(self, node: ast.Assert) -> None:
         self.value(node.test)
-        self.narrow(node.test)
+        self.narrow(node.test, {})
         if node.msg is not None:
             self.value(node.msg)
 
@@ -110,7 +110,7 @@ class Body(Expressions):
 
     def _annotated_assign(self, node: ast.AnnAssign) -> None:
         values = () if node.value is None else self.value(node.value)
-        self.store(node.target, self.annotated(node.annotation) or values)
+        self.store(node.target, annotated(node.annotation, self) or values)
 
     def _augmented(self, node: ast.AugAssign) -> None:
         self.value(node.value)
@@ -138,11 +138,11 @@ class Body(Expressions):
         self.value(node.test)
         before = self.names
         self.names = dict(before)
-        self.narrow(node.test)
+        self.narrow(node.test, {})
         ends = self.block(node.body)
         after, self.names = self.names, dict(before)
         if isinstance(node.test, ast.UnaryOp) and type(node.test.op) is ast.Not:
-            self.narrow(node.test.operand)
+            self.narrow(node.test.operand, {})
         others = self.block(node.orelse)
         if others and not ends:
             self.names = after
@@ -153,7 +153,7 @@ class Body(Expressions):
     def _while(self, node: ast.While) -> None:
         self.value(node.test)
         before = dict(self.names)
-        self.narrow(node.test)
+        self.narrow(node.test, {})
         self.block(node.body)
         self._join(before)
         self.block(node.orelse)
@@ -258,9 +258,7 @@ class Body(Expressions):
         made = Class(node.name, node, self.module, closure)
         self.names[node.name] = (made,)
         if self.calls is not None:
-            inner = Body(
-                self.lookup, self.module, made, names={}, closure=closure, fuel=self.fuel, calls=self.calls
-            )
+            inner = Body(self.lookup, self.module, made, closure=closure, fuel=self.fuel, calls=self.calls)
             inner.in_class_body = True
             inner.block(node.body)
             self._later += inner._later

@@ -38,14 +38,15 @@ class Callee:
 def call_relation(call: ast.Call, callees: Iterable[Callee]) -> tuple[Relation, bool]:
     """The relation of a call, and whether its arguments are bound to formal names."""
     found: Relation | None = None
-    overloaded = False
+    overloaded: list[str] = []
     for callee in callees:
-        if callee.overload and overloaded:
+        if callee.overload and callee.name in overloaded:
             continue
         incidences = _bind(callee.signature, call)
         if incidences is None:
             continue
-        overloaded = overloaded or callee.overload
+        if callee.overload:
+            overloaded.append(callee.name)
         relation = Relation(callee.name, (("rval", call), *_receiver(call, callee), *incidences))
         if found is not None and relation != found:
             if relation.incidences != found.incidences:
@@ -65,10 +66,11 @@ def visible_name(func: ast.expr) -> str:
 def _receiver(call: ast.Call, callee: Callee) -> Incidences:
     if callee.receiver is None:
         return []
-    if callee.name == "__call__" and visible_name(call.func) != "__call__":
-        return [(callee.receiver, call.func)]
+    func = call.func
+    if callee.name == "__call__" and getattr(func, "attr", "") != "__call__":
+        return [(callee.receiver, func)]
     # A method taken from its object earlier (`append = items.append`) has no receiver in the call.
-    return [(callee.receiver, call.func.value)] if isinstance(call.func, ast.Attribute) else []
+    return [(callee.receiver, func.value)] if isinstance(func, ast.Attribute) else []
 
 
 def _bind(signature: Signature, call: ast.Call) -> Incidences | None:

@@ -10,8 +10,13 @@ __all__ = ["constructors"]
 
 
 def constructors(of: Class, lookup: Lookup, fuel: int) -> list[Callee]:
-    """The formal parameters of a call of a class, by overload; none if a base that may define them is unknown."""
+    """The formal parameters of a call of a class, by overload; none if an unknown base may define them."""
     order, complete = lookup.mro(of, fuel)
+    metaclass = lookup.metaclass(of, fuel)
+    if metaclass is not None:
+        called = lookup.member(metaclass, "__call__", fuel)
+        if called is not None and called[1].name != "type" and type(called[0][0]) is Function:
+            return [Callee(of.name, called[0][0].signature.without_first())]
     for cls in order:
         for name in ("__init__", "__new__"):
             found = [binding for binding in cls.members.get(name, ()) if type(binding) is Function]
@@ -47,7 +52,7 @@ def _is_dataclass(cls: Class) -> bool:
 
 
 def _dataclass_signature(order: tuple[Class, ...]) -> Signature:
-    """The fields of the data classes among a class and its bases; a field keeps the place in its first class."""
+    """The fields of the data classes among a class and its bases; a field keeps its first place."""
     fields: dict[str, bool] = {}
     for cls in reversed(order):
         decorators = [node for name, node in cls.decorators if name == "dataclass"]

@@ -5,12 +5,12 @@ A name may be bound more than once. At the top level of a body the last binding 
 """
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-from hyperheat.pycode.traverse import descendants
+from hyperheat.pycode.traverse import COMPOUND, descendants, own_statements, target_names
 
 __all__ = [
     "Annotated",
@@ -22,9 +22,7 @@ __all__ = [
     "ModuleDefinitions",
     "Signature",
     "define",
-    "own_statements",
     "signature_of",
-    "target_names",
 ]
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
@@ -140,7 +138,7 @@ class Function:
 
 @dataclass(frozen=True, eq=False)
 class Class:
-    """A class as it is written, or made by a call such as `namedtuple("P", "x y")` (then `fields` says how)."""
+    """A class as it is written, or made by a call such as `namedtuple("P", "x y")`, then with `fields`."""
 
     name: str
     node: ast.ClassDef | None
@@ -241,7 +239,7 @@ class ModuleDefinitions:
         return found
 
     def owner_of(self, function: FunctionNode) -> Class | None:
-        """The innermost class around a function of the module, or around its rewritten copy at the same line."""
+        """The innermost class around a function, or around its rewritten copy at the same line."""
         return self.owners.get((function.name, function.lineno))
 
 
@@ -263,35 +261,6 @@ def signature_of(arguments: ast.arguments) -> Signature:
     )
 
 
-_BLOCKS = ("body", "handlers", "orelse", "finalbody", "cases")
-_COMPOUND = (ast.If, ast.Try, ast.For, ast.While, ast.With, ast.AsyncFor, ast.AsyncWith, ast.Match)
-if hasattr(ast, "TryStar"):
-    _COMPOUND += (ast.TryStar,)
-
-
-def own_statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """The statements of a body in source order, blocks inside included, bodies of functions and classes not."""
-    for statement in body:
-        yield statement
-        kind = type(statement)
-        if kind in _COMPOUND or kind is ast.ExceptHandler or kind is ast.match_case:
-            for block in _BLOCKS:
-                inner = getattr(statement, block, None)
-                if inner:
-                    yield from own_statements(inner)
-
-
-def target_names(target: ast.expr) -> Iterator[str]:
-    """The names that an assignment target binds."""
-    if isinstance(target, ast.Name):
-        yield target.id
-    elif isinstance(target, (ast.Tuple, ast.List)):
-        for element in target.elts:
-            yield from target_names(element)
-    elif isinstance(target, ast.Starred):
-        yield from target_names(target.value)
-
-
 def _bindings(
     body: list[ast.stmt], module: ModuleDefinitions, owner: Class | None
 ) -> dict[str, tuple[Binding, ...]]:
@@ -310,7 +279,7 @@ def _bindings(
             for target in statement.targets:
                 for name in target_names(target):
                     found.pop(name, None)
-        elif type(statement) in _COMPOUND:
+        elif type(statement) in COMPOUND:
             for inner in own_statements([statement]):
                 for name, binding in _bound(inner, module, owner):
                     found[name] = (*found.get(name, ()), binding)

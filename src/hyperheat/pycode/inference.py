@@ -2,12 +2,14 @@
 
 import ast
 
+from hyperheat.pycode.annotations import annotated
 from hyperheat.pycode.bodies import Body
 from hyperheat.pycode.calls import Callee, visible_name
 from hyperheat.pycode.constructors import constructors
 from hyperheat.pycode.definitions import Annotated, Assigned, Binding, Class, Function, ModuleDefinitions
-from hyperheat.pycode.expressions import CallNote, Expressions
+from hyperheat.pycode.expressions import Expressions
 from hyperheat.pycode.lookup import Lookup
+from hyperheat.pycode.scope import CallNote
 from hyperheat.pycode.signatures import stdlib_module
 from hyperheat.pycode.values import Bound, Instance, Value, Values, union
 
@@ -26,7 +28,8 @@ class Resolver(Lookup):
         """What each call inside a function may call, and with which values."""
         calls: dict[ast.Call, CallNote] = {}
         owner = module.owner_of(function)
-        outside = Body(self, module, owner, names={}, closure={}, fuel=_FUEL, calls=calls)
+        outside = Body(self, module, owner, closure={}, fuel=_FUEL, calls=calls)
+        outside.class_body = owner
         outside.in_class_body = owner is not None
         outside.block([function])
         outside.nested()
@@ -56,18 +59,18 @@ class Resolver(Lookup):
         return self._scope(module, around, fuel).value(node)
 
     def base(self, node: ast.expr, of: Class, fuel: int) -> Values:
-        return Expressions(self, of.module, None, names={}, closure=of.closure or {}, fuel=fuel).value(node)
+        return Expressions(self, of.module, None, closure=of.closure or {}, fuel=fuel).value(node)
 
     def annotation(
         self, node: ast.expr, module: ModuleDefinitions, around: Class | None, fuel: int
     ) -> Values:
-        return self._scope(module, around, fuel).annotated(node)
+        return annotated(node, self._scope(module, around, fuel))
 
     def in_method(self, binding: Binding, method: Function, fuel: int) -> Values:
         if isinstance(method.node, ast.Lambda):
             return ()
         if isinstance(binding, Annotated):
-            return self._scope(method.module, method.owner, fuel).annotated(binding.annotation)
+            return annotated(binding.annotation, self._scope(method.module, method.owner, fuel))
         return (
             self._walked(method, fuel).assigned.get(binding.value, ())
             if isinstance(binding, Assigned)
@@ -81,8 +84,10 @@ class Resolver(Lookup):
         sites = [site for name in names for site in function.module.call_sites.get(name, ())]
         found: dict[str, list[Values]] = {}
         for call, caller in sites[:_MOST_SITES]:
-            note = self._walked(caller, fuel).calls.get(call)
-            for callee in note.callees if note is not None else ():
+            note = (self._walked(caller, fuel).calls or {}).get(call)
+            if note is None:  # inside a nested function
+                continue
+            for callee in note.callees:
                 formals = self._formals(callee, function)
                 if formals is not None:
                     _pass(call, note, formals, found)
@@ -127,7 +132,7 @@ class Resolver(Lookup):
         if stdlib_module(function.module.name) is function.module:
             items = args[0] if args else scope.items(given)
             scope.type_variables.update(Item=items, Key=items, Value=args[1] if len(args) > 1 else ())
-        values = scope.annotated(returns)
+        values = annotated(returns, scope)
         return (
             self._wrapped("Coroutine", values) if isinstance(function.node, ast.AsyncFunctionDef) else values
         )
@@ -150,7 +155,7 @@ class Resolver(Lookup):
 
     def _scope(self, module: ModuleDefinitions, around: Class | None, fuel: int) -> Expressions:
         closure = {} if around is None else around.closure or {}
-        scope = Expressions(self, module, None, names={}, closure=closure, fuel=fuel)
+        scope = Expressions(self, module, None, closure=closure, fuel=fuel)
         scope.class_body = around
         return scope
 
@@ -161,7 +166,7 @@ class Resolver(Lookup):
         body = memo.get(key)
         if body is None:
             closure = function.closure or (function.owner and function.owner.closure) or {}
-            scope = {"names": {}, "closure": closure, "fuel": fuel, "calls": {}}
+            scope = {"closure": closure, "fuel": fuel, "calls": {}}
             body = memo[key] = Body(self, function.module, function.owner, **scope)
             body.enter(function.node)  # pyright: ignore[reportArgumentType]
             body.block(function.node.body)  # pyright: ignore[reportArgumentType]

@@ -1,4 +1,4 @@
-"""Where names lead: from a name in a module or an attribute of a value to definitions, across files and bases.
+"""Where names lead: from a name of a module or an attribute of a value to definitions, across files and bases.
 
 Every answer is a function of the question and of `fuel`, the number of further steps of inference that it may
 take, so that answers do not depend on the order of questions.
@@ -74,14 +74,14 @@ class Lookup(ABC):
         return self.project.module(name, importer) or table
 
     def _prefers_table(self, name: str) -> bool:
-        """Whether the table says more about a module of the standard library than its source in the project."""
+        """Whether the table says more about a module than its source in the project."""
         project = self.project
         return name in _ALWAYS_FROM_TABLE or (project is not None and project.is_standard_library)
 
     def names(self, module: ModuleDefinitions, name: str, fuel: int) -> Values:
         """The values of a name at the top level of a module, builtins included."""
         found = self.exported(module, name, fuel)
-        if found or name in module.bindings:
+        if found or name in module.bindings or name in module.global_assignments:
             return found
         builtins = stdlib_module("builtins")
         return () if builtins is None else self.exported(builtins, name, fuel)
@@ -98,13 +98,11 @@ class Lookup(ABC):
             return ()
         cycles = self._cycles
         self._open.add(question)
-        bindings = module.bindings.get(name)
-        if bindings is not None:
-            found = union([self.bound(binding, module, None, fuel) for binding in bindings])
-            if not found and fuel > 0 and name in module.global_assignments:
-                assigned = module.global_assignments[name]
-                found = union([self.in_method(binding, function, fuel - 1) for binding, function in assigned])
-        else:
+        found = union([self.bound(b, module, None, fuel) for b in module.bindings.get(name, ())])
+        if not found and fuel > 0:
+            assigned = module.global_assignments.get(name, ())
+            found = union([self.in_method(binding, function, fuel - 1) for binding, function in assigned])
+        if not found and name not in module.bindings:
             found = self._through_stars(module, name, fuel)
         self._open.discard(question)
         if cycles == self._cycles:  # answers from inside a cycle are partial
@@ -183,6 +181,15 @@ class Lookup(ABC):
             found = self._instances[name] = (Instance(self.builtin(name)),)
         return found
 
+    def metaclass(self, of: Class, fuel: int) -> Class | None:
+        """The metaclass that a class or one of its bases names."""
+        for cls in self.mro(of, fuel)[0]:
+            for keyword in cls.node.keywords if cls.node is not None else ():
+                if keyword.arg == "metaclass":
+                    found = [value for value in self.base(keyword.value, cls, fuel) if type(value) is Class]
+                    return found[0] if found else None
+        return None
+
     def builtin(self, name: str) -> Class:
         """A class of the builtins, `str` for example."""
         module = stdlib_module("builtins")
@@ -210,7 +217,7 @@ class Lookup(ABC):
         return memo[key]
 
     def mro(self, of: Class, fuel: int) -> tuple[tuple[Class, ...], bool]:
-        """The class and its bases in the order of lookup, `object` left out, and whether all bases are known."""
+        """The class and its bases in lookup order, without `object`, and whether all bases are known."""
         memo = self._memo(of.module)
         key = (of, "mro", fuel)
         if key not in memo:

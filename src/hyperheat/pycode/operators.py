@@ -1,28 +1,33 @@
 """Operators and syntactic sugar as the functions of Python's data model that they stand for.
 
-a + b               __add__(rval: a + b, self: a, other: b)
-a -= b              __isub__(rval: the statement, self: a, other: b)
-a < b               __lt__(rval: a < b, self: a, other: b)
-a < b < c           __lt__(rval: the first <, self: a, other: b), __lt__(rval: the second <, self: b, other: c),
-                    and(rval: a < b < c, operand1: the first <, operand2: the second <)
-a in b, a not in b  __contains__(rval, self: b, item: a), __not_contains__(rval, self: b, item: a)
-a is b, a is not b  is(rval, self: a, other: b), is_not(rval, self: a, other: b)
-a and b and c       and(rval, operand1: a, operand2: b, operand3: c); `or` likewise
-not a, -a           not(rval, operand: a), __neg__(rval, self: a)
-a.b                 __getattribute__(rval: a.b, self: a, name: b)
-a.b = v, del a.b    __setattr__(self: a, name: b, value: v), __delattr__(self: a, name: b)
-a[k]                __getitem__(rval: a[k], self: a, key: k)
-a[k] = v, del a[k]  __setitem__(self: a, key: k, value: v), __delitem__(self: a, key: k)
-i:j:k               slice(rval: i:j:k, start: i, stop: j, step: k), with the parts that are written
-a = v, a := v       assign(rval: a, source: v), one per target; `a: T = v` likewise
-a, b = v, w         assign(rval: a, source: v), assign(rval: b, source: w)
-a, *b = v           unpack(source: v, target1: a, rest: b)
-for a in v          __iter__(rval: a, self: v), in comprehensions too; __aiter__ for `async for`
-with v as a         __enter__(rval: a, self: v), __exit__(self: v); __aenter__, __aexit__ for `async with`
-await v             __await__(rval: await v, self: v)
-f"{v:spec}"         __format__(rval: {v:spec}, self: v, format_spec: spec)
-import m as a       __import__(rval: a, name: m)
-from m import b     __import__(rval: b, name: m, fromlist: b)
+Source on the left, relations on the right:
+
+    a + b               __add__(rval: a + b, self: a, other: b)
+    a -= b              __isub__(rval: the statement, self: a, other: b)
+    a < b               __lt__(rval: a < b, self: a, other: b)
+    a < b < c           __lt__(rval: the first <, self: a, other: b),
+                        __lt__(rval: the second <, self: b, other: c),
+                        and(rval: a < b < c, operand1: the first <, operand2: the second <)
+    a in b, a not in b  __contains__(rval, self: b, item: a), __not_contains__(rval, self: b, item: a)
+    a is b, a is not b  is(rval, self: a, other: b), is_not(rval, self: a, other: b)
+    a and b and c       and(rval, operand1: a, operand2: b, operand3: c); `or` likewise
+    not a, -a           not(rval, operand: a), __neg__(rval, self: a)
+    a.b                 __getattribute__(rval: a.b, self: a, name: b)
+    a.b = v, del a.b    __setattr__(self: a, name: b, value: v), __delattr__(self: a, name: b)
+    a[k]                __getitem__(rval: a[k], self: a, key: k)
+    a[k] = v, del a[k]  __setitem__(self: a, key: k, value: v), __delitem__(self: a, key: k)
+    i:j:k               slice(rval: i:j:k, start: i, stop: j, step: k), with the parts that are written
+    a = v, a := v       assign(rval: a, source: v), one per target; `a: T = v` likewise
+    a, b = v, w         assign(rval: a, source: v), assign(rval: b, source: w)
+    a, *b = v           unpack(source: v, target1: a, rest: b)
+    for a in v          __iter__(rval: a, self: v), in comprehensions too; __aiter__ for `async for`
+    with v as a         __enter__(rval: a, self: v), __exit__(self: v); __aenter__, __aexit__ for `async with`
+    await v             __await__(rval: await v, self: v)
+    f"{v:spec}"         __format__(rval: {v:spec}, self: v, format_spec: spec)
+    import m as a       __import__(rval: a, name: m)
+    from m import b     __import__(rval: b, name: m, fromlist: b)
+
+A result that goes straight into a target (`for`, `with`, `import`) has the target as its `rval`.
 """
 
 import ast

@@ -22,7 +22,7 @@ _LARGEST = 4_000_000  # bytes; larger files are generated data
 
 @dataclass(frozen=True, eq=False)
 class ProjectIndex:
-    """The modules of a folder, by dotted name; several files may claim a name (scripts in different folders)."""
+    """The modules of a folder by dotted name; several files may claim a name, scripts in different folders."""
 
     root: Path
     files: dict[str, tuple[Path, ...]] = field(repr=False)
@@ -58,8 +58,8 @@ class ProjectIndex:
 
     def module(self, name: str, importer: ModuleDefinitions | None = None) -> ModuleDefinitions | None:
         """The module that an import of a dotted name means, seen from the importing module."""
-        paths = self.files.get(name)
-        if not paths:
+        paths = self.files.get(name, ())
+        if len(paths) == 0:
             return self._namespaces.get(name)
         if len(paths) > 1:
             return self._nearest(paths, importer)
@@ -95,7 +95,7 @@ class ProjectIndex:
 
 
 def define_file(tree: ast.Module, path: str | Path | None, project: ProjectIndex | None) -> ModuleDefinitions:
-    """Say what a file defines; its place on disk tells the packages around it, to which its imports may be relative."""
+    """Say what a file defines; its place on disk tells the packages around it, for relative imports."""
     if project is not None and path is not None:
         return project.define(tree, path)
     if path is None:

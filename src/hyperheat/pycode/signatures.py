@@ -1,9 +1,9 @@
-"""The signatures of the builtins and of the standard library, as a table of stubs made by `tools/make_signatures.py`.
+"""The signatures of the builtins and of the standard library, from a table of stubs.
 
-The table is one compressed text: for each module a line `#: dotted.name`, then stubs in Python's own syntax
-(`def join(a, *p) -> str: ...`). A module's stubs are parsed when they are first asked for; nothing is imported.
-In the stubs `Self` is the receiver, `Item` its items (or those of a function's first argument), `Key` and `Value`
-the keys and values of a mapping.
+The table is one compressed text made by `tools/make_signatures.py`: for each module a line `#: dotted.name`,
+then stubs in Python's own syntax (`def join(a, *p) -> str: ...`). A module's stubs are parsed when they are first
+asked for; nothing is imported. In the stubs `Self` is the receiver, `Item` its items (or those of a function's
+first argument), `Key` and `Value` the keys and values of a mapping.
 """
 
 import ast
@@ -31,6 +31,6 @@ def stdlib_module(name: str) -> ModuleDefinitions | None:
 @cache
 def sections() -> dict[str, str]:
     """The stubs of each module, as text."""
-    text = gzip.decompress(files(__package__).joinpath(TABLE).read_bytes()).decode()
+    text = gzip.decompress(files("hyperheat.pycode").joinpath(TABLE).read_bytes()).decode()
     parts = (section.partition("\n") for section in text.split("#: ")[1:])
     return {name: stubs for name, _, stubs in parts}

@@ -1,10 +1,10 @@
 """Walking over syntax in source order, fast."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-__all__ = ["descendants"]
+__all__ = ["COMPOUND", "descendants", "own_statements", "target_names"]
 
 # Fields that hold text, numbers, or operators without a place of their own.
 _TEXT = frozenset(
@@ -29,7 +29,7 @@ _TEXT = frozenset(
 
 
 def descendants(root: ast.AST) -> Iterator[Any]:
-    """A syntax node and everything below it, parents first; contexts, operators and imported names left out."""
+    """A syntax node and everything below it, parents first, without contexts, operators and imported names."""
     stack: list[Any] = [root]
     while stack:
         node = stack.pop()
@@ -42,6 +42,43 @@ def descendants(root: ast.AST) -> Iterator[Any]:
                 stack.extend(value[::-1])
             else:
                 stack.append(value)
+
+
+_BLOCKS = ("body", "handlers", "orelse", "finalbody", "cases")
+COMPOUND = (
+    ast.If,
+    ast.Try,
+    ast.For,
+    ast.While,
+    ast.With,
+    ast.AsyncFor,
+    ast.AsyncWith,
+    ast.Match,
+    ast.TryStar,
+)
+
+
+def own_statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """The statements of a body in source order, with those of blocks but not of functions and classes inside."""
+    for statement in body:
+        yield statement
+        kind = type(statement)
+        if kind in COMPOUND or kind is ast.ExceptHandler or kind is ast.match_case:
+            for block in _BLOCKS:
+                inner = getattr(statement, block, None)
+                if inner:
+                    yield from own_statements(inner)
+
+
+def target_names(target: ast.expr) -> Iterator[str]:
+    """The names that an assignment target binds."""
+    if isinstance(target, ast.Name):
+        yield target.id
+    elif isinstance(target, (ast.Tuple, ast.List)):
+        for element in target.elts:
+            yield from target_names(element)
+    elif isinstance(target, ast.Starred):
+        yield from target_names(target.value)
 
 
 def _child_fields(kind: type[ast.AST]) -> tuple[str, ...]:
