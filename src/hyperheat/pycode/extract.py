@@ -11,7 +11,7 @@ After a small edit of one function, only that function is read again, against th
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from hyperheat.hypergraph import Hypergraph
 from hyperheat.pycode.definitions import ModuleDefinitions, define
@@ -145,13 +145,12 @@ def _build(
     found, calls = relations(function, facts.definitions, facts.project)
     for relation in found:
         syntax.relate(relation.name, relation.incidences)
-    start, end = syntax.extent
-    line, column, end_line, end_column = source.spans([start], [end])[0].tolist()
+    graph = syntax.columns.build(source)
     return FunctionGraph(
         name=name,
-        span=(line, column, end_line, end_column),
+        span=syntax.span_in(graph),
         source=source.text[syntax.start_of_lines : syntax.end_of_lines],
-        graph=replace(syntax.builder.build(), span=source.spans(syntax.starts, syntax.ends)),
+        graph=graph,
         calls=calls,
         scope=scope,
         syntax=syntax,
@@ -165,7 +164,7 @@ def _relate_flow(syntax: FunctionSyntax, flow: FunctionFlow) -> None:
     for symbol in flow.symbols:
         last = set(symbol.last_uses)
         occurrences = [("may_last_use" if o in last else "occ", syntax.node(o)) for o in symbol.occurrences]
-        syntax.builder.relate("Symbol", ("sym", syntax.add_node(symbol.name)), *occurrences)
+        syntax.columns.relate("Symbol", [("sym", syntax.add_node(symbol.name)), *occurrences])
     for name, sources in (("Returns", flow.returns), ("Yields", flow.yields)):
         for function, places in sources:
             syntax.relate(name, [("fn", function), *(("from", place) for place in places)])

@@ -142,7 +142,7 @@ def _token_of(function: FunctionGraph) -> dict[int, int]:
     """The token that stands for each node: itself, its operator or its first, a symbol's first occurrence."""
     syntax = function.syntax
     token_of = {token: token for token in range(len(syntax.tokens.texts))}
-    for node, start in enumerate(syntax.starts):
+    for node, start in enumerate(syntax.columns.starts):
         first = syntax.layout.at_start.get(start)
         if first is not None:
             token_of.setdefault(node, first)

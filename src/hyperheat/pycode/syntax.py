@@ -9,8 +9,9 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from hyperheat.hypergraph import HypergraphBuilder
+from hyperheat.hypergraph import Hypergraph
 from hyperheat.pycode.anchor import Anchor
+from hyperheat.pycode.columns import Columns
 from hyperheat.pycode.fields import FORMS, numbered
 from hyperheat.pycode.layout import FINDERS, Finder, Layout
 from hyperheat.pycode.source import MAX_TOKENS, Source, SourceError
@@ -27,7 +28,7 @@ Incidences = list[tuple[str, int]]
 class FunctionSyntax:
     """The nodes and syntax edges of one function, and the way from anchors to nodes.
 
-    `starts` and `ends` hold the character offsets of every node, -1 where a node has no place in the text.
+    All nodes and edges of the function are collected in `columns`, those of other analyses included.
     """
 
     def __init__(self, function: ast.FunctionDef | ast.AsyncFunctionDef, source: Source) -> None:
@@ -41,22 +42,22 @@ class FunctionSyntax:
             problem = f"expected at most {MAX_TOKENS} tokens in the function {function.name}, got more"
             raise SourceError(source.path, function.lineno, problem) from None
         self.layout = Layout(source, self.tokens)
-        self.builder = HypergraphBuilder()
-        self.starts = self.tokens.starts.copy()
-        self.ends = self.tokens.ends.copy()
+        self.columns = Columns()
         self._nodes: dict[ast.AST, int] = {}
         self._found: dict[tuple[ast.AST, str], list[int]] = {}
         self._pending: list[ast.AST] = []
         self.defaults: dict[ast.arg, ast.expr] = {}
         self.fields: dict[ast.AST, Field] = {}
         self.ranges: dict[ast.AST, tuple[int, int]] = {}
-        for text in self.tokens.texts:
-            self.builder.add_node(_shorten(text))
+        for token in zip(self.tokens.texts, self.tokens.starts, self.tokens.ends, strict=True):
+            self.add_node(*token)
 
-    @property
-    def extent(self) -> tuple[int, int]:
-        """The offsets of the first and after the last character of the function, decorators included."""
-        return self.tokens.starts[0], self.layout.end(self.function)
+    def span_in(self, graph: Hypergraph) -> tuple[int, int, int, int]:
+        """The span of the function, from its first decorator to its end."""
+        assert graph.span is not None
+        line, column = graph.span[0, :2].tolist()
+        end_line, end_column = graph.span[self._nodes[self.function], 2:].tolist()
+        return line, column, end_line, end_column
 
     def node(self, anchor: Anchor) -> int:
         """The graph node of an anchor."""
@@ -72,7 +73,7 @@ class FunctionSyntax:
 
     def relate(self, relation: str, incidences: Iterable[tuple[str, Anchor]]) -> None:
         """Add an edge whose ends are given as anchors."""
-        self.builder.relate(relation, *[(qualifier, self.node(anchor)) for qualifier, anchor in incidences])
+        self.columns.relate(relation, [(qualifier, self.node(anchor)) for qualifier, anchor in incidences])
 
     def relate_tokens(self, *, comments: bool, chunk: int, overlap: int) -> None:
         """Add `Tokens` edges of `chunk` tokens; neighbours share `overlap` tokens, positions are absolute."""
@@ -83,7 +84,7 @@ class FunctionSyntax:
                 sequence.insert(index + shift, self.add_node(text[start:end], start, end))
         start = 0
         while True:
-            self.builder.relate_sequence("Tokens", sequence[start : start + chunk], start=start + 1)
+            self.columns.relate_sequence("Tokens", sequence[start : start + chunk], start=start + 1)
             if start + chunk >= len(sequence):
                 return
             start += chunk - overlap
@@ -97,15 +98,13 @@ class FunctionSyntax:
             incidences = _EXPANSIONS.get(type(node), _expand)(self, node)
             index = self._nodes[node]
             if incidences and (len(incidences) > 1 or incidences[0][1] != index):
-                self.builder.relate("AstNode", ("node", index), *incidences)
+                self.columns.relate("AstNode", [("node", index), *incidences])
             stack.extend(reversed(self._pending))
             self._pending.clear()
 
     def add_node(self, label: str, start: int = -1, end: int = -1) -> int:
         """Add a node with a place in the text, or without one."""
-        self.starts.append(start)
-        self.ends.append(end)
-        return self.builder.add_node(_shorten(label))
+        return self.columns.add_node(_shorten(label) if len(label) > MAX_LABEL else label, start, end)
 
     def child(self, node: ast.AST) -> int:
         """The graph node of a child, whose own children are then read later."""
@@ -146,8 +145,6 @@ class FunctionSyntax:
 
 
 def _shorten(label: str) -> str:
-    if len(label) <= MAX_LABEL:
-        return label
     return f"{label[: MAX_LABEL // 2]}...({len(label)} characters)...{label[-20:]}"
 
 
