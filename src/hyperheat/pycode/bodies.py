@@ -30,25 +30,27 @@ class Body(Expressions):
         self.returns: list[Values] = []
         self.yields: list[Values] = []
         self.is_generator = False
-        self._later: list[tuple[FunctionNode, Class | None]] = []
+        self.function: Function | None = None
+        self._later: list[Function] = []
 
-    def enter(self, node: FunctionNode) -> None:
+    def enter(self, function: Function) -> None:
         """Take the names that a function starts with: its parameters, and its locals as yet without value."""
-        self.names = {**dict.fromkeys(local_names(node), ()), **self.parameters(node.args)}
-        self._take_arguments(node)
-        positional = [*node.args.posonlyargs, *node.args.args]
-        if self.owner is not None and positional and positional[0].annotation is None:
-            self.receiver = self._receiver(node)
+        self.function = function
+        arguments = function.node.args
+        self.names = {**dict.fromkeys(local_names(function.node), ()), **self.parameters(arguments)}
+        self._take_arguments(function)
+        positional = [*arguments.posonlyargs, *arguments.args]
+        if function.owner is not None and positional and positional[0].annotation is None:
+            self.receiver = _receiver(function, function.owner)
             if self.receiver is not None:
                 self.names[positional[0].arg] = (self.receiver,)
 
-    def _take_arguments(self, node: FunctionNode) -> None:
+    def _take_arguments(self, function: Function) -> None:
         """Let calls in the module say what parameters are of which the function itself says nothing."""
-        open_parameters = [name for name in _parameter_names(node.args) if not self.names[name]]
-        if open_parameters and self.fuel > 0:
-            function = Function(node.name, node, self.module, self.owner)
+        unknown = [name for name in _parameter_names(function.node.args) if not self.names[name]]
+        if unknown and self.fuel > 0:
             given = self.lookup.given(function, self.fuel - 1)
-            for name in open_parameters:
+            for name in unknown:
                 self.names[name] = given.get(name, ())
 
     def block(self, statements: list[Any]) -> bool:
@@ -60,23 +62,16 @@ class Body(Expressions):
                 ends = True
         return ends
 
-    def _receiver(self, node: FunctionNode) -> Instance | Class | None:
-        kind = Function(node.name, node, self.module, self.owner).kind
-        if self.owner is None or (kind == "staticmethod" and node.name != "__new__"):
-            return None
-        if kind == "classmethod" or node.name == "__new__":
-            return self.owner
-        return Instance(self.owner)
-
     def nested(self) -> None:
         """Walk the functions inside, now that the body around them is done."""
         closure = self.closure if self.in_class_body else {**self.closure, **self.names}
-        for node, owner in self._later:
+        for function in self._later:
+            owner = function.owner
             inner = Body(self.lookup, self.module, owner, closure=closure, fuel=self.fuel, calls=self.calls)
-            inner.enter(node)
+            inner.enter(function)
             if owner is None:  # `super()` in a function inside a method means the method's class
                 inner.owner, inner.receiver = self.owner, self.receiver
-            inner.block(node.body)
+            inner.block(function.node.body)  # pyright: ignore[reportArgumentType]
             inner.nested()
 
     # Simple statements
@@ -246,8 +241,11 @@ class Body(Expressions):
         self._each([default for default in (*arguments.defaults, *arguments.kw_defaults) if default])
         owner = self.owner if self.in_class_body else None
         closure = self.closure if self.in_class_body else {**self.closure, **self.names}
-        self.names[node.name] = (Function(node.name, node, self.module, owner, closure),)
-        self._later.append((node, owner))
+        around = self.function
+        within = "" if around is None else f"{around.within}.{around.name}"
+        function = Function(node.name, node, self.module, owner, closure, within)
+        self.names[node.name] = (function,)
+        self._later.append(function)
 
     def _class(self, node: ast.ClassDef) -> None:
         self._each(node.decorator_list)
@@ -260,6 +258,7 @@ class Body(Expressions):
         if self.calls is not None:
             inner = Body(self.lookup, self.module, made, closure=closure, fuel=self.fuel, calls=self.calls)
             inner.in_class_body = True
+            inner.function = self.function
             inner.block(node.body)
             self._later += inner._later
 
@@ -270,12 +269,21 @@ class Body(Expressions):
         return ()
 
 
+def _receiver(function: Function, owner: Class) -> Instance | Class | None:
+    """What the first parameter of a method stands for."""
+    if function.kind == "classmethod" or function.name == "__new__":
+        return owner
+    return None if function.kind == "staticmethod" else Instance(owner)
+
+
 def _parameter_names(arguments: ast.arguments) -> list[str]:
     return [argument.arg for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
 
 
-def local_names(node: FunctionNode) -> dict[str, None]:
+def local_names(node: FunctionNode | ast.Lambda) -> dict[str, None]:
     """The names that a function's statements bind in its own scope, in source order."""
+    if isinstance(node, ast.Lambda):
+        return {}
     found: dict[str, None] = {}
     elsewhere: list[str] = []
     for statement in own_statements(node.body):

@@ -109,6 +109,7 @@ class Function:
     module: "ModuleDefinitions"
     owner: "Class | None" = None
     closure: dict[str, Any] | None = field(default=None, repr=False)  # values of enclosing functions' names
+    within: str = ""  # the dotted names of the functions around it
 
     @cached_property
     def signature(self) -> Signature:
@@ -194,11 +195,28 @@ class ModuleDefinitions:
         )
 
     @cached_property
+    def classes(self) -> tuple[tuple[str, Class], ...]:
+        """The classes outside functions, inner ones included, each with its dotted name."""
+        return tuple(_classes(self.tree.body, "", self.bindings, self))
+
+    @cached_property
     def owners(self) -> dict[tuple[str, int], Class]:
-        """The innermost class around each method, by the method's name and line."""
-        found: dict[tuple[str, int], Class] = {}
-        _add_owners(self.tree.body, self.bindings, self, found)
-        return found
+        """The class around each method, by the method's name and line."""
+        return {
+            (statement.name, statement.lineno): owner
+            for _, owner in self.classes
+            if owner.node is not None
+            for statement in own_statements(owner.node.body)
+            if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef))
+        }
+
+    def owner_of(self, function: FunctionNode, name: str | None = None) -> Class | None:
+        """The class around a function; `name` (`A.f`) finds it for a function that was rewritten and moved."""
+        owner = self.owners.get((function.name, function.lineno))
+        if name is None or (owner is not None and f"{owner.name}.{function.name}" in name):
+            return owner
+        around = name.rpartition(".")[0]
+        return next((cls for dotted, cls in self.classes if dotted == around), None)
 
     @cached_property
     def call_sites(self) -> dict[str, tuple[tuple[ast.Call, Function], ...]]:
@@ -237,10 +255,6 @@ class ModuleDefinitions:
                 elif isinstance(statement, ast.ClassDef):
                     bodies.append(statement.body)
         return found
-
-    def owner_of(self, function: FunctionNode) -> Class | None:
-        """The innermost class around a function, or around its rewritten copy at the same line."""
-        return self.owners.get((function.name, function.lineno))
 
 
 def define(tree: ast.Module, *, name: str = "", is_package: bool = False) -> ModuleDefinitions:
@@ -382,18 +396,12 @@ def _last_name(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def _add_owners(
-    body: list[ast.stmt],
-    bindings: dict[str, tuple[Binding, ...]],
-    module: ModuleDefinitions,
-    found: dict[tuple[str, int], Class],
-) -> None:
+def _classes(
+    body: list[ast.stmt], prefix: str, bindings: dict[str, tuple[Binding, ...]], module: ModuleDefinitions
+) -> Iterator[tuple[str, Class]]:
     for statement in own_statements(body):
-        if not isinstance(statement, ast.ClassDef):
-            continue
-        known = (b for b in bindings.get(statement.name, ()) if type(b) is Class and b.node is statement)
-        owner = next(known, None) or Class(statement.name, statement, module)
-        for method in own_statements(statement.body):
-            if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                found[method.name, method.lineno] = owner
-        _add_owners(statement.body, owner.members, module, found)
+        if isinstance(statement, ast.ClassDef):
+            known = (b for b in bindings.get(statement.name, ()) if type(b) is Class and b.node is statement)
+            cls = next(known, None) or Class(statement.name, statement, module)
+            yield prefix + cls.name, cls
+            yield from _classes(statement.body, f"{prefix}{cls.name}.", cls.members, module)

@@ -16,6 +16,7 @@ from hyperheat.pycode.values import Bound, Instance, Value, Values, union
 __all__ = ["Resolver"]
 
 _FUEL = 3
+_MANAGERS = {"contextmanager": "ContextManager", "asynccontextmanager": "AsyncContextManager"}
 _MOST_SITES = 10  # calls that are asked what they pass to a function
 
 
@@ -23,11 +24,11 @@ class Resolver(Lookup):
     """Finds what calls call, by inference over the syntax alone."""
 
     def calls(
-        self, function: ast.FunctionDef | ast.AsyncFunctionDef, module: ModuleDefinitions
+        self, function: ast.FunctionDef | ast.AsyncFunctionDef, module: ModuleDefinitions, name: str | None
     ) -> dict[ast.Call, CallNote]:
         """What each call inside a function may call, and with which values."""
         calls: dict[ast.Call, CallNote] = {}
-        owner = module.owner_of(function)
+        owner = module.owner_of(function, name)
         outside = Body(self, module, owner, closure={}, fuel=_FUEL, calls=calls)
         outside.class_body = owner
         outside.in_class_body = owner is not None
@@ -115,10 +116,10 @@ class Resolver(Lookup):
             if isinstance(receiver, Instance) and function.owner is not None:
                 own = Instance(function.owner)
                 values = tuple(receiver if value == own else value for value in values)
-        if "contextmanager" in function.decorators:
-            return self._wrapped("ContextManager", values)
-        if "asynccontextmanager" in function.decorators:
-            return self._wrapped("AsyncContextManager", values)
+        for decorator, kind in _MANAGERS.items():
+            if decorator in function.decorators:
+                yielded = union([v.args[0] for v in values if type(v) is Instance and v.args])
+                return self._wrapped(kind, yielded)
         return values
 
     def _declared(
@@ -168,16 +169,16 @@ class Resolver(Lookup):
             closure = function.closure or (function.owner and function.owner.closure) or {}
             scope = {"closure": closure, "fuel": fuel, "calls": {}}
             body = memo[key] = Body(self, function.module, function.owner, **scope)
-            body.enter(function.node)  # pyright: ignore[reportArgumentType]
+            body.enter(function)
             body.block(function.node.body)  # pyright: ignore[reportArgumentType]
         return body
 
 
-def _same(binding: object, function: Function) -> bool:
-    """Whether a definition is the given one, or was before it was rewritten in its place."""
-    if type(binding) is not Function or binding.name != function.name:
+def _same(value: object, function: Function) -> bool:
+    """Whether a definition is the given one, or was before it was rewritten."""
+    if type(value) is not Function or value.name != function.name or value.module is not function.module:
         return False
-    return binding.node.lineno == function.node.lineno and binding.module is function.module
+    return value.owner is function.owner and value.within == function.within
 
 
 def _pass(call: ast.Call, note: CallNote, formals: tuple[str, ...], found: dict[str, list[Values]]) -> None:

@@ -112,15 +112,22 @@ class Lookup(ABC):
     def imported(self, imported: Imported, module: ModuleDefinitions, fuel: int) -> Values:
         """The values that an import statement binds to a name."""
         source = self._absolute(imported, module)
-        if source is None:
-            return ()
-        if imported.name is None:
-            target = self.module(source, module)
-            return () if target is None else (Package(target),)
-        target = self.module(source, module)
+        target = None if source is None else self._imported_module(source, module, fuel)
         if target is None:
             return ()
+        if imported.name is None:
+            return (Package(target),)
         return self.exported(target, imported.name, fuel) or self._submodule(target, imported.name)
+
+    def _imported_module(self, name: str, module: ModuleDefinitions, fuel: int) -> ModuleDefinitions | None:
+        """The module of a dotted name, also where a package only passes it on, as `os` does with `os.path`."""
+        found = self.module(name, module)
+        parent, _, last = name.rpartition(".")
+        if found is None and parent:
+            package = self.module(parent, module)
+            values = () if package is None else self.exported(package, last, fuel)
+            return next((value.module for value in values if type(value) is Package), None)
+        return found
 
     def _through_stars(self, module: ModuleDefinitions, name: str, fuel: int) -> Values:
         if name.startswith("_"):

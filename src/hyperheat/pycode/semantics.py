@@ -23,11 +23,17 @@ class CallCounts:
 
 
 def relations(
-    function: ast.FunctionDef | ast.AsyncFunctionDef, module: ModuleDefinitions, project: ProjectIndex | None
+    function: ast.FunctionDef | ast.AsyncFunctionDef,
+    module: ModuleDefinitions,
+    project: ProjectIndex | None,
+    name: str | None = None,
 ) -> tuple[list[Relation], CallCounts]:
-    """One relation per call and per operator of a function and the functions inside it, in source order."""
+    """One relation per call and per operator of a function and the functions inside it, in source order.
+
+    `name` (`Class.method`) tells the place of a function that has been rewritten since the module was defined.
+    """
     resolver = Resolver(project)
-    notes = resolver.calls(function, module)
+    notes = resolver.calls(function, module, name)
     found: list[Relation] = []
     calls = resolved = 0
     for node in descendants(function):
