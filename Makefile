@@ -1,0 +1,42 @@
+# Everything runs in .venv, which is made from pyproject.toml and constraints.txt on first use.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
+
+.PHONY: demo test lint format bench clean
+
+demo: $(VENV)/.train  ## draw a small hypergraph and run an encoder on it
+	$(BIN)/hyperheat demo
+
+test: $(VENV)/.dev  ## all tests, warnings as errors
+	$(BIN)/python -m pytest -n auto
+
+lint: $(VENV)/.dev  ## style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+
+format: $(VENV)/.dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.dev  ## all benchmarks; several minutes
+	$(BIN)/hyperheat bench layer
+	$(BIN)/hyperheat bench growth
+	$(BIN)/hyperheat bench collate
+	$(BIN)/hyperheat bench extract
+
+clean:
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis
+
+$(BIN)/pip:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.train: pyproject.toml constraints.txt | $(BIN)/pip
+	$(INSTALL) '.[train]'
+	touch $@
+
+$(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/pip
+	$(INSTALL) '.[dev]'
+	touch $@ $(VENV)/.train

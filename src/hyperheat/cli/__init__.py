@@ -1,0 +1,46 @@
+"""The command line. Commands are loaded when called, so that `hyperheat --help` answers at once."""
+
+import sys
+
+from cyclopts import App
+
+import hyperheat
+
+__all__ = ["app", "main"]
+
+app = App(
+    name="hyperheat",
+    help="Hyperedge attention networks for typed and qualified hypergraphs.",
+    version=hyperheat.__version__,
+)
+bench = App(name="bench", help="Measure speed, side by side with other ways to do the same.")
+app.command(bench)
+
+_NEEDS = "hyperheat: this command needs the package {name!r}: pip install 'hyperheat[{extra}]'\n"
+_EXTRAS = {"torch": "train", "safetensors": "train", "pyarrow": "train"}
+
+app.command("hyperheat.cli.demo:demo", help="Draw a small hypergraph and run an encoder on it.")
+app.command("hyperheat.cli.graph:graph", help="Show the hypergraph of Python functions.")
+bench.command("hyperheat.cli.bench:layer", help="Layers of HEAT beside the paper's algorithm and peers.")
+bench.command("hyperheat.cli.bench:growth", help="Time and memory from 10,000 to 200,000 nodes.")
+bench.command("hyperheat.cli.bench:collate", help="Planning a batch beside a training step.")
+bench.command(
+    "hyperheat.cli.bench_extract:bench_extract",
+    name="extract",
+    help="Python functions to hypergraphs, beside parsing alone.",
+)
+
+
+def main() -> None:
+    """Run the command line."""
+    try:
+        app()
+    except ModuleNotFoundError as error:
+        extra = _EXTRAS.get(error.name or "")
+        if extra is None:
+            raise
+        sys.stderr.write(_NEEDS.format(name=error.name, extra=extra))
+        sys.exit(2)
+    except BrokenPipeError:  # the reader, `head` for example, has seen enough
+        sys.stderr.close()
+        sys.exit(0)
