@@ -1,5 +1,6 @@
 """Decoding, positions, and clear refusals of what is not readable Python source."""
 
+import copy
 import time
 
 import pytest
@@ -149,6 +150,12 @@ def test_reads_what_is_odd_but_valid(case):
     functions = extract(READ[case]).functions
     assert len(functions) == (0 if case in ("empty", "blank") else 1)
     assert time.perf_counter() - start < 2
+
+
+def test_refusals_pass_between_processes():
+    refusal = SourceError("a.py", 3, "expected this, got that")
+    again = copy.copy(refusal)  # by the same protocol as between processes
+    assert (str(again), again.path, again.line) == ("a.py:3: expected this, got that", "a.py", 3)
 
 
 def test_long_labels_are_shortened_visibly():

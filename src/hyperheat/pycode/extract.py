@@ -10,6 +10,7 @@ After a small edit of one function, only that function is read again, against th
 """
 
 import ast
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -67,7 +68,7 @@ class ModuleGraphs:
 
 def extract(
     source: str | bytes,
-    path: str | None = None,
+    path: str | os.PathLike[str] | None = None,
     project: ProjectIndex | None = None,
     *,
     comments: bool = False,
@@ -81,11 +82,11 @@ def extract(
     """
     if not 0 <= overlap < chunk:
         raise ValueError(f"overlap: expected at least 0 and less than chunk={chunk}, got {overlap}")
-    text = Source.read(source, path)
+    text = Source.read(source, None if path is None else os.fspath(path))
     tree = text.parse()
     facts = ModuleFacts(
         source=text,
-        definitions=define(tree) if project is None or path is None else project.define(tree, path),
+        definitions=define(tree) if project is None or text.path is None else project.define(tree, text.path),
         project=project,
         comments=comments,
         chunk=chunk,

@@ -42,6 +42,9 @@ class SourceError(ValueError):
         self.line = line
         self.problem = problem
 
+    def __reduce__(self) -> tuple[type["SourceError"], tuple[str | None, int | None, str]]:
+        return SourceError, (self.path, self.line, self.problem)  # so that worker processes can raise it
+
 
 @dataclass(frozen=True)
 class Source:
@@ -111,9 +114,8 @@ class Source:
             return self.line_starts[function.lineno - 1]
         decorator = function.decorator_list[0]
         sign = self.offset(decorator.lineno, decorator.col_offset)
-        while (
-            True
-        ):  # back to the sign that begins its line; others may stand in comments before the decorator
+        # Back to the sign that begins its line; others may stand in comments before the decorator.
+        while True:
             sign = self.text.rindex("@", 0, sign)
             line = self.text.rfind("\n", 0, sign) + 1
             if not self.text[line:sign].strip():
