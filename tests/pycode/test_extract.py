@@ -1,5 +1,6 @@
 """Which functions become graphs, reading one again after an edit, and determinism."""
 
+import ast
 import os
 import subprocess
 import sys
@@ -10,6 +11,8 @@ import pytest
 from hyperheat.hypergraph import Position
 from hyperheat.pycode import SourceError, extract, extract_function
 from hyperheat.pycode.project import ProjectIndex
+from hyperheat.pycode.source import Source
+from hyperheat.pycode.syntax import FunctionSyntax
 
 MODULE = '''\
 import os
@@ -144,6 +147,24 @@ def test_anchors_lead_to_nodes():
     assert labels[function.syntax.node((compare, "ops", 1))] == "not in"
     assert labels[function.syntax.node((compare.left, "attr"))] == "x"
     assert labels[function.syntax.node((function.syntax.function, "name"))] == "f"
+
+
+def test_syntax_with_wrong_positions_has_nodes_without_a_place():
+    """As in f-strings of early versions of Python 3.11."""
+    source = Source.read("def f(a):\n    return f'{a.b < 1 < a(k=-a)}{a in a}'\n")
+    (function,) = source.parse().body
+    assert isinstance(function, ast.FunctionDef)
+    for field in function.body[0].value.values:  # pyright: ignore[reportAttributeAccessIssue]
+        for node in ast.walk(field):
+            if isinstance(node, ast.expr | ast.keyword):
+                node.lineno = node.end_lineno = 99
+    syntax = FunctionSyntax(function, source)
+    syntax.relate_tree()
+    comparison = function.body[0].value.values[0].value  # pyright: ignore[reportAttributeAccessIssue]
+    assert syntax.node((comparison, "ops", 1)) == syntax.node(comparison)
+    lines = str(syntax.columns.build(source)).splitlines()
+    assert "AstNode(node: Comparison#36, left: Attribute, comparator1: 1#38, comparator2: Call)" in lines
+    assert "AstNode(node: Arg, value: UnaryOperation)" in lines
 
 
 PRINT_GRAPHS = """

@@ -6,10 +6,11 @@ Most kinds follow the table of fields. The others have an expansion here: what `
 
 import ast
 from collections.abc import Callable, Iterator
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from hyperheat.pycode.fields import FORMS, numbered
-from hyperheat.pycode.layout import FINDERS, Finder
+from hyperheat.pycode.layout import FINDERS
 from hyperheat.pycode.tokens import Field
 
 if TYPE_CHECKING:
@@ -31,18 +32,11 @@ def _name_children(qualifier: str, nodes: list[int]) -> Incidences:
     return [(numbered(qualifier, i), node) for i, node in enumerate(nodes, 1)]
 
 
-_PLANS: dict[type[ast.AST], list[tuple[str, str, Finder | None]]] = {
-    kind: [(field, qualifier, FINDERS.get((kind, field))) for field, qualifier in form.fields]
-    for kind, form in FORMS.items()
-}
-
-
 def _expand_by_table(syntax: "FunctionSyntax", node: ast.AST) -> Incidences:
-    """The incidences of a node's children by the table of fields."""
     incidences: Incidences = []
-    for field, qualifier, find in _PLANS[type(node)]:
-        if find is not None:
-            incidences += _name_children(qualifier, find(syntax.layout, node))
+    for field, qualifier, is_text in _PLANS[type(node)]:
+        if is_text:
+            incidences += _name_children(qualifier, syntax.layout.find(node, field))
             continue
         value = getattr(node, field, None)
         if isinstance(value, list):
@@ -54,6 +48,12 @@ def _expand_by_table(syntax: "FunctionSyntax", node: ast.AST) -> Incidences:
     return incidences
 
 
+_PLANS: dict[type[ast.AST], list[tuple[str, str, bool]]] = {
+    kind: [(field, qualifier, (kind, field) in FINDERS) for field, qualifier in form.fields]
+    for kind, form in FORMS.items()
+}
+
+
 def _expand_call(syntax: "FunctionSyntax", node: ast.Call) -> Incidences:
     arguments: list[Any] = [*node.args, *node.keywords]
     if node.keywords and node.args:
@@ -63,11 +63,11 @@ def _expand_call(syntax: "FunctionSyntax", node: ast.Call) -> Incidences:
 
 
 def _interleave(*columns: tuple[str, list[int | None]]) -> Incidences:
-    """First child of each column, second child of each column, ...; None has no incidence."""
+    """First child of each column, second child of each column, ...; None and empty columns have no incidence."""
     several = max(len(nodes) for _, nodes in columns) > 1
     return [
         (numbered(qualifier, i) if several else qualifier, node)
-        for i, row in enumerate(zip(*(nodes for _, nodes in columns), strict=True), 1)
+        for i, row in enumerate(zip_longest(*(nodes for _, nodes in columns)), 1)
         for (qualifier, _), node in zip(columns, row, strict=True)
         if node is not None
     ]
@@ -75,13 +75,13 @@ def _interleave(*columns: tuple[str, list[int | None]]) -> Incidences:
 
 def _expand_boolean(syntax: "FunctionSyntax", node: ast.BoolOp) -> Incidences:
     left, *right = [syntax.child(value) for value in node.values]
-    operators = FINDERS[ast.BoolOp, "op"](syntax.layout, node)
+    operators = syntax.layout.find(node, "op")
     return [("left", left), *_interleave(("operator", [*operators]), ("right", [*right]))]
 
 
 def _expand_comparison(syntax: "FunctionSyntax", node: ast.Compare) -> Incidences:
     left = syntax.child(node.left)
-    operators = FINDERS[ast.Compare, "ops"](syntax.layout, node)
+    operators = syntax.layout.find(node, "ops")
     comparators = [syntax.child(comparator) for comparator in node.comparators]
     return [("left", left), *_interleave(("operator", [*operators]), ("comparator", [*comparators]))]
 
@@ -97,14 +97,14 @@ def _expand_dict(syntax: "FunctionSyntax", node: ast.Dict) -> Incidences:
 def _expand_mapping_pattern(syntax: "FunctionSyntax", node: ast.MatchMapping) -> Incidences:
     keys = [syntax.child(key) for key in node.keys]
     patterns = [syntax.child(pattern) for pattern in node.patterns]
-    rest = FINDERS[ast.MatchMapping, "rest"](syntax.layout, node)
+    rest = syntax.layout.find(node, "rest")
     return [*_interleave(("key", [*keys]), ("pattern", [*patterns])), *_name_children("rest", rest)]
 
 
 def _expand_class_pattern(syntax: "FunctionSyntax", node: ast.MatchClass) -> Incidences:
     cls = syntax.child(node.cls)
     positional = _name_children("patterns", [syntax.child(pattern) for pattern in node.patterns])
-    names = FINDERS[ast.MatchClass, "kwd_attrs"](syntax.layout, node)
+    names = syntax.layout.find(node, "kwd_attrs")
     values = [syntax.child(pattern) for pattern in node.kwd_patterns]
     return [("cls", cls), *positional, *_interleave(("key", [*names]), ("pattern", [*values]))]
 

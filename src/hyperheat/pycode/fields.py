@@ -2,10 +2,10 @@
 
 One `ast` node is one graph node. Levels of libCST that `ast` does not have are left out, and the fields
 around them are joined: blocks (IndentedBlock, SimpleStatementSuite, SimpleStatementLine, Else, Finally,
-From), wrappers of one value (Arg of a positional argument, Element, SubscriptElement, Index, Decorator,
-Annotation, AsName, AssignTarget, CompIf, NameItem, TypeParameters, TypeParam, MatchSequenceElement,
-MatchOrElement), and pairs (ComparisonTarget, DictElement, MatchMappingElement, MatchKeywordElement), whose
-two fields then stand in the edge of the parent.
+From), wrappers of one value (Parameters, Arg of a positional argument, Element, SubscriptElement, Index,
+Decorator, Annotation, AsName, AssignTarget, CompIf, NameItem, TypeParameters, TypeParam,
+MatchSequenceElement, MatchOrElement), and pairs (ComparisonTarget, DictElement, MatchMappingElement,
+MatchKeywordElement), whose two fields then stand in the edge of the parent.
 """
 
 import ast
@@ -87,7 +87,6 @@ _NAMED = {
     "Break": _form("Break"),
     "Continue": _form("Continue"),
     # Parts of statements
-    "arguments": _form("Parameters"),
     "arg": _form("Param", "arg>name", "annotation"),
     "keyword": _form("Arg", "star", "arg>keyword", "value"),
     "alias": _form("ImportAlias", "name", "asname"),

@@ -12,7 +12,7 @@ from typing import Any
 from hyperheat.pycode.source import Source
 from hyperheat.pycode.tokens import DEDENT, INDENT, Tokens
 
-__all__ = ["FINDERS", "Finder", "Layout"]
+__all__ = ["FINDERS", "Layout"]
 
 
 class Layout:
@@ -61,6 +61,11 @@ class Layout:
             index -= 1
         return index
 
+    def find(self, node: ast.AST, field: str) -> list[int]:
+        """The tokens of a field that `ast` holds as text or as an operator; none where the node has no place."""
+        tokens = FINDERS[type(node), field](self, node)
+        return tokens if min(tokens, default=0) >= 0 else []
+
     def closing(self, index: int) -> int:
         """The index of the parenthesis that closes the one at `index`; -1 if there is none at `index`."""
         if self.texts[index] != "(":
@@ -78,20 +83,18 @@ Finder = Callable[[Layout, Any], list[int]]
 def _first_plus(distance: int) -> Finder:
     def find(layout: Layout, node: ast.AST) -> list[int]:
         first = layout.first(node)
-        return [first + distance] if first >= 0 else []
+        return [first + distance if first >= 0 else -1]
 
     return find
 
 
 def _last(layout: Layout, node: ast.AST) -> list[int]:
-    last = layout.last(node)
-    return [last] if last >= 0 else []
+    return [layout.last(node)]
 
 
 def _after_field(field: str) -> Finder:
     def find(layout: Layout, node: ast.AST) -> list[int]:
-        index = layout.after(getattr(node, field))
-        return [index] if index >= 0 else []
+        return [layout.after(getattr(node, field))]
 
     return find
 
@@ -152,10 +155,6 @@ def _loop_async(layout: Layout, node: ast.comprehension) -> list[int]:
     return [layout.before(node.target) - 1] if node.is_async else []
 
 
-def _captured_name(layout: Layout, node: ast.MatchAs | ast.MatchStar) -> list[int]:
-    return _last(layout, node)
-
-
 def _mapping_rest(layout: Layout, node: ast.MatchMapping) -> list[int]:
     if node.rest is None:
         return []
@@ -191,8 +190,8 @@ _FINDERS_BY_NAME: dict[tuple[str, str], Finder] = {
     ("Global", "names"): _declared_names,
     ("Nonlocal", "names"): _declared_names,
     ("ExceptHandler", "name"): _handler_name,
-    ("MatchAs", "name"): _captured_name,
-    ("MatchStar", "name"): _captured_name,
+    ("MatchAs", "name"): _last,
+    ("MatchStar", "name"): _last,
     ("MatchMapping", "rest"): _mapping_rest,
     ("MatchClass", "kwd_attrs"): _pattern_keywords,
     ("TypeVar", "name"): _first_plus(0),
@@ -205,4 +204,4 @@ FINDERS: dict[tuple[type[ast.AST], str], Finder] = {
     for (kind, field), finder in _FINDERS_BY_NAME.items()
     if hasattr(ast, kind)
 }
-"""How to find the tokens of a field that `ast` holds as text or as an operator."""
+"""How to find the tokens of a field; where the node has no place, some index is negative."""

@@ -14,7 +14,7 @@ from hyperheat.pycode.anchor import Anchor
 from hyperheat.pycode.children import PLACES, expand
 from hyperheat.pycode.columns import Columns
 from hyperheat.pycode.fields import FORMS
-from hyperheat.pycode.layout import FINDERS, Layout
+from hyperheat.pycode.layout import Layout
 from hyperheat.pycode.source import MAX_TOKENS, Source, SourceError
 from hyperheat.pycode.tokens import Field, TooManyTokens, find_comments, scan
 
@@ -66,10 +66,8 @@ class FunctionSyntax:
         key, index = anchor[:2], anchor[2] if len(anchor) == 3 else 0
         found = self._found.get(key)
         if found is None:
-            syntax, field = key
-            found = FINDERS[type(syntax), field](self.layout, syntax) or [self._nodes[syntax]]
-            self._found[key] = found
-        return found[index]
+            found = self._found[key] = self.layout.find(*key)
+        return found[index] if found else self._nodes[key[0]]
 
     def relate(self, relation: str, incidences: Iterable[tuple[str, Anchor]]) -> None:
         """Add an edge whose ends are given as anchors."""
