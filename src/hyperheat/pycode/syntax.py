@@ -156,5 +156,5 @@ def _label(layout: Layout, node: ast.AST, first: int) -> str:
     if first < 0 and isinstance(node, ast.Name):
         return node.id
     if first < 0 and isinstance(node, ast.Constant):
-        return repr(node.value)
+        return type(node.value).__name__
     return FORMS[kind].label
