@@ -4,7 +4,7 @@
 
 Modules written in Python are read from their source. Modules written in C are imported and inspected. What
 neither says comes from `signatures_overlay.pyi`. Return types of Python functions are inferred by the resolver
-itself, so the table is made twice: first from inspection and overlay alone, then with inference on top.
+itself, which reads the table: so it is made from inspection and overlay alone, then twice with inference on top.
 """
 
 import ast
@@ -53,14 +53,13 @@ Stubs = dict[str, "str | Stubs"]
 def main() -> None:
     names = _module_names()
     overlay = _overlay()
-    table = {name: _inspected(name) for name in names if _source(name) is None}
-    _write(_with_overlay(table, overlay))
-    project = ProjectIndex.build(STDLIB)
-    for name in names:
-        if name not in table:
-            table[name] = _from_source(name, project)
-    size = _write(_with_overlay(table, overlay))
-    print(f"{len(table)} modules, {size} bytes")  # noqa: T201
+    compiled = {name: _inspected(name) for name in names if _source(name) is None}
+    size = _write(_with_overlay(compiled, overlay))
+    for _ in range(2):
+        project = ProjectIndex.build(STDLIB)
+        written = {name: _from_source(name, project) for name in names if name not in compiled}
+        size = _write(_with_overlay({**compiled, **written}, overlay))
+    print(f"{len(names)} modules, {size} bytes")  # noqa: T201
 
 
 # Which modules there are

@@ -238,7 +238,7 @@ def test_methods_of_literals_and_displays(receiver: str, method: str, expected: 
         ("x = []\nx.append('a')\nx[0].strip(1)", "strip(self: x[0], chars: 1)"),
         ("d = {}\nd['k'] = 'a'\nd['k'].strip(1)", "strip(self: d['k'], chars: 1)"),
         ("with open('x') as h:\n    h.write(1)", "write(self: h, text: 1)"),
-        ("m = re.match('a', s)\nm.group(1)", "group(self: m, groups: 1)"),
+        ("m = re.match('a', s)\nm.group(1)", "group(self: m, group: 1)"),
         ("p = re.compile('a')\np.sub(1, s)", "sub(self: p, repl: 1, string: s)"),
         ("a, b = 'x', [1]\nb.append(1)", "append(self: b, object: 1)"),
         ("x = 'a' % s\nx.strip(1)", "strip(self: x, chars: 1)"),
@@ -605,6 +605,12 @@ def test_cycles_end():
         "foo(self: g(), arg1: 4)",
         "g()",
     ]
+
+
+def test_deep_functions_that_call_each_other():
+    chain = ".m()" * 90
+    functions = [f"def g{i}(x):\n    return g{i + 1}(x){chain}\n" for i in range(5)]
+    assert len(calls("".join(functions) + body(f"return g0(x){chain}", "x"))) == 91
 
 
 def test_answers_do_not_depend_on_the_order_of_questions():

@@ -36,7 +36,14 @@ def test_binary_and_augmented_operators(sign: str, name: str):
 @pytest.mark.parametrize(
     ("sign", "name"),
     [
-        *(("<", "__lt__"), ("<=", "__le__"), ("==", "__eq__"), ("!=", "__ne__"), (">", "__gt__"), (">=", "__ge__")),
+        *(
+            ("<", "__lt__"),
+            ("<=", "__le__"),
+            ("==", "__eq__"),
+            ("!=", "__ne__"),
+            (">", "__gt__"),
+            (">=", "__ge__"),
+        ),
         *(("is", "is"), ("is not", "is_not")),
     ],
 )

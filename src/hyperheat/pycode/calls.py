@@ -20,7 +20,7 @@ from hyperheat.pycode.anchor import Anchor
 from hyperheat.pycode.definitions import Signature
 from hyperheat.pycode.relation import Relation
 
-__all__ = ["Callee", "call_relation", "visible_name"]
+__all__ = ["Callee", "bind", "call_relation", "visible_name"]
 
 Incidences = list[tuple[str, Anchor]]
 
@@ -37,23 +37,20 @@ class Callee:
 
 def call_relation(call: ast.Call, callees: Iterable[Callee]) -> tuple[Relation, bool]:
     """The relation of a call, and whether its arguments are bound to formal names."""
-    found: Relation | None = None
-    overloaded: list[str] = []
+    found: list[tuple[Callee, Incidences]] = []
     for callee in callees:
-        if callee.overload and callee.name in overloaded:
+        if callee.overload and any(other.overload and other.name == callee.name for other, _ in found):
             continue
-        incidences = _bind(callee.signature, call)
-        if incidences is None:
-            continue
-        if callee.overload:
-            overloaded.append(callee.name)
-        relation = Relation(callee.name, (("rval", call), *_receiver(call, callee), *incidences))
-        if found is not None and relation != found:
-            if relation.incidences != found.incidences:
-                return _unresolved(call), False
-            relation = Relation(visible_name(call.func), found.incidences)
-        found = relation
-    return (_unresolved(call), False) if found is None else (found, True)
+        incidences = bind(callee.signature, call)
+        if incidences is not None:
+            found.append((callee, incidences))
+    if not found or any(incidences != found[0][1] for _, incidences in found):
+        return _unresolved(call), False
+    names = {callee.name for callee, _ in found}
+    name = names.pop() if len(names) == 1 else visible_name(call.func)
+    receivers = [_receiver(call, callee) for callee, _ in found]
+    receiver = receivers[0] if all(other == receivers[0] for other in receivers) else []
+    return Relation(name, (("rval", call), *receiver, *found[0][1])), True
 
 
 def visible_name(func: ast.expr) -> str:
@@ -73,7 +70,7 @@ def _receiver(call: ast.Call, callee: Callee) -> Incidences:
     return [(callee.receiver, func.value)] if isinstance(func, ast.Attribute) else []
 
 
-def _bind(signature: Signature, call: ast.Call) -> Incidences | None:
+def bind(signature: Signature, call: ast.Call) -> Incidences | None:
     """The formal parameter of each argument; None if they do not fit."""
     incidences: Incidences = []
     formals = signature.positional

@@ -1,12 +1,12 @@
 """What a module defines: its functions, classes, imports and assigned names, read from its syntax alone.
 
 A name may be bound more than once. At the top level of a body the last binding counts; bindings inside `if`,
-`try`, `for`, `while`, `with` and `match` are alternatives and are all kept.
+`try`, `for`, `while`, `with` and `match` are alternatives and are all kept. Names that are deleted later stay.
 """
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -75,6 +75,7 @@ class Imported:
     module: str
     name: str | None
     level: int
+    tried: bool = False  # in the body of a `try`: what it finds replaces what was defined before
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,13 +290,12 @@ def _bindings(
                     found[name] = (*before, binding)
                     continue
             found[name] = (binding,)
-        if type(statement) is ast.Delete:
-            for target in statement.targets:
-                for name in target_names(target):
-                    found.pop(name, None)
-        elif type(statement) in COMPOUND:
+        if type(statement) in COMPOUND:
             for inner in own_statements([statement]):
+                tried = type(statement) is ast.Try and inner in statement.body
                 for name, binding in _bound(inner, module, owner):
+                    if tried and type(binding) is Imported:
+                        binding = replace(binding, tried=True)
                     found[name] = (*found.get(name, ()), binding)
     return found
 

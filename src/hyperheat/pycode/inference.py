@@ -1,6 +1,7 @@
 """What calls call: inference over the syntax of a module, its project and the signature table."""
 
 import ast
+from contextlib import suppress
 
 from hyperheat.pycode.annotations import annotated
 from hyperheat.pycode.bodies import Body
@@ -169,8 +170,9 @@ class Resolver(Lookup):
             closure = function.closure or (function.owner and function.owner.closure) or {}
             scope = {"closure": closure, "fuel": fuel, "calls": {}}
             body = memo[key] = Body(self, function.module, function.owner, **scope)
-            body.enter(function)
-            body.block(function.node.body)  # pyright: ignore[reportArgumentType]
+            with suppress(RecursionError):  # several deeply nested functions that call each other
+                body.enter(function)
+                body.block(function.node.body)  # pyright: ignore[reportArgumentType]
         return body
 
 

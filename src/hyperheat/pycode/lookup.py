@@ -98,7 +98,7 @@ class Lookup(ABC):
             return ()
         cycles = self._cycles
         self._open.add(question)
-        found = union([self.bound(b, module, None, fuel) for b in module.bindings.get(name, ())])
+        found = self._bound_names(module.bindings.get(name, ()), module, fuel)
         if not found and fuel > 0:
             assigned = module.global_assignments.get(name, ())
             found = union([self.in_method(binding, function, fuel - 1) for binding, function in assigned])
@@ -108,6 +108,14 @@ class Lookup(ABC):
         if cycles == self._cycles:  # answers from inside a cycle are partial
             memo[key] = found
         return found
+
+    def _bound_names(self, bindings: tuple[Binding, ...], module: ModuleDefinitions, fuel: int) -> Values:
+        for binding in reversed(bindings):
+            if type(binding) is Imported and binding.tried:
+                found = self.imported(binding, module, fuel)
+                if found:
+                    return found
+        return union([self.bound(binding, module, None, fuel) for binding in bindings])
 
     def imported(self, imported: Imported, module: ModuleDefinitions, fuel: int) -> Values:
         """The values that an import statement binds to a name."""

@@ -6,18 +6,16 @@ that cannot be read or parsed counts as a module about which nothing is known.
 
 import ast
 import os
-import tokenize
-import warnings
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from hyperheat.pycode.definitions import ModuleDefinitions, define
+from hyperheat.pycode.source import Source, SourceError
 
 __all__ = ["ProjectIndex", "define_file"]
 
 _SKIPPED = frozenset({"__pycache__", "node_modules", "site-packages", "build", "dist", "venv"})
-_LARGEST = 4_000_000  # bytes; larger files are generated data
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,12 +121,6 @@ def _relative(path: Path, top: Path) -> str:
 
 def _parse(path: Path) -> ast.Module | None:
     try:
-        if path.stat().st_size > _LARGEST:
-            return None
-        with tokenize.open(path) as file:
-            source = file.read()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(source)
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return Source.read(path.read_bytes(), str(path)).parse()
+    except (OSError, SourceError):
         return None
