@@ -106,7 +106,6 @@ REFUSED = {
     "calls": (RETURN + "x" + "()" * 30_000, f"expected syntax at most {MAX_DEPTH} levels deep"),
     "elif": ("def f(x):\n  if x: x\n" + "  elif x: x\n" * 3_000, f"at most {MAX_DEPTH} levels deep"),
     "clauses": (RETURN + "[x " + "for x in y " * 500 + "]", f"a.py:2: expected syntax at most {MAX_DEPTH}"),
-    "operands": (RETURN + " and ".join(["x"] * 30_000), f"a.py:1: expected at most {MAX_TOKENS} tokens"),
     "long line": (
         RETURN + "'" + "x" * 1_000_000 + "'",
         f"a.py: expected at most {MAX_CHARACTERS} characters",
@@ -127,6 +126,16 @@ def test_refuses_with_one_sentence_and_at_once(case):
     assert message in str(caught.value)
     assert str(caught.value).startswith("a.py")
     assert "\n" not in str(caught.value)
+    assert time.perf_counter() - start < 2
+
+
+def test_one_function_that_is_too_long_is_refused_alone():
+    source = "def g(): pass\n" + RETURN + " and ".join(["x"] * 30_000)
+    start = time.perf_counter()
+    module = extract(source, "a.py")
+    assert [function.name for function in module.functions] == ["g"]
+    expected = f"a.py:2: expected at most {MAX_TOKENS} tokens in the function f, got more"
+    assert [str(refusal) for refusal in module.refused] == [expected]
     assert time.perf_counter() - start < 2
 
 

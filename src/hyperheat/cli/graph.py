@@ -47,12 +47,14 @@ def graph(
     try:
         source = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
         index = ProjectIndex.build(project) if project is not None else None
-        functions = extract(source, path, index, comments=comments).functions
+        module = extract(source, path, index, comments=comments)
     except OSError as error:
         _fail(f"{path}: expected a readable file, got: {error.strerror or error}")
     except SourceError as error:
         _fail(str(error))
-    chosen = _choose(functions, path, name)
+    for refusal in module.refused:
+        sys.stderr.write(f"{refusal}\n")
+    chosen = _choose(module.functions, path, name)
     if format in _ONE_GRAPH and len({function.name for function in chosen}) > 1:
         names = ", ".join(function.name for function in chosen[:4])
         _fail(f"{path}: expected FILE:FUNCTION for {format}, got {len(chosen)} functions, such as {names}")

@@ -60,10 +60,11 @@ class ModuleFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModuleGraphs:
-    """A module: its facts, and the graph of every outermost function, in source order."""
+    """A module: its facts, the graph of every outermost function in source order, and those too long to be read."""
 
     facts: ModuleFacts
     functions: tuple[FunctionGraph, ...]
+    refused: tuple[SourceError, ...]
 
 
 def extract(
@@ -75,7 +76,7 @@ def extract(
     chunk: int = 512,
     overlap: int = 64,
 ) -> ModuleGraphs:
-    """Read a module; raises SourceError where the source gives no graphs.
+    """Read a module; raises SourceError where the source as a whole cannot be read.
 
     >>> [function.name for function in extract("class A:\\n    def f(self): return self").functions]
     ['A.f']
@@ -92,9 +93,13 @@ def extract(
         chunk=chunk,
         overlap=overlap,
     )
-    outermost = _outermost(tree.body, "", ModuleScope.of(tree))
-    functions = tuple(_build(node, name, scope, text, facts) for name, node, scope in outermost)
-    return ModuleGraphs(facts=facts, functions=functions)
+    functions, refused = [], []
+    for name, node, scope in _outermost(tree.body, "", ModuleScope.of(tree)):
+        try:
+            functions.append(_build(node, name, scope, text, facts))
+        except SourceError as error:
+            refused.append(error)
+    return ModuleGraphs(facts=facts, functions=tuple(functions), refused=tuple(refused))
 
 
 def extract_function(source: str, original: FunctionGraph, facts: ModuleFacts) -> FunctionGraph:
