@@ -1,6 +1,7 @@
 import subprocess
 import sys
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -41,7 +42,7 @@ def test_a_node_without_edges_passes_the_update_with_zero():
     encoder = make_encoder("heat", vocab, layers=1)
     batch = collate([example_graph()], vocab).to_torch()
     h, _ = encoder.embedding(batch)
-    update = encoder.layers[0].update.node  # pyright: ignore[reportAttributeAccessIssue]
+    update: Any = encoder.layers[0].update.node  # pyright: ignore[reportAttributeAccessIssue]
     lonely = 3
     expected = update(h[lonely], torch.zeros(8))
     assert torch.allclose(encoder(batch).nodes[lonely], expected, atol=1e-6)
@@ -161,10 +162,10 @@ def test_a_small_encoder_can_be_trained():
         optimiser = torch.optim.Adam(encoder.parameters(), lr=1e-2)
         for _ in range(60):
             loss = (encoder(batch).edges[:, 0] - target).square().mean()
+            losses[variant] = float(loss.detach())
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()
-        losses[variant] = float(loss.detach())
     assert losses["heat"] < 0.01
     assert losses["no-qualifiers"] == pytest.approx(0.25, abs=1e-3)
 

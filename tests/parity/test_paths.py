@@ -8,7 +8,7 @@ from tests.nn.models import make_encoder
 from hyperheat import Vocabulary, collate
 from hyperheat.bench.paper import PaperLayer, paper_plan
 from hyperheat.bench.workloads import code_like, random_hypergraph
-from hyperheat.nn import attention
+from hyperheat.nn import attention, kernel
 from hyperheat.tensors import by_size, packed
 
 
@@ -29,10 +29,64 @@ def test_attention_in_chunks_is_attention_at_once(layout, monkeypatch):
         out = function(leaf, batch.plan, heads=4)
         (gradient,) = torch.autograd.grad(out, leaf, upstream)
         results.append((out.detach(), gradient))
-    assert len(list(attention._chunks(batch.plan, 48))) > 2 * len(batch.plan.groups)
+    _, chunks = attention._divide(batch.plan, table)
+    assert len(chunks) > 2 * len(batch.plan.groups)
     held = batch.plan.edges.owner < batch.num_edges  # what a padding cell attends to is never read
     assert torch.allclose(results[0][0][held], results[1][0][held], atol=1e-12)
     assert torch.allclose(results[0][1], results[1][1], atol=1e-11)
+
+
+@pytest.fixture
+def compiled():
+    try:
+        yield kernel.load()
+    except RuntimeError as error:
+        pytest.skip(str(error))
+    finally:
+        kernel.unload()
+
+
+@pytest.mark.parametrize(("heads", "width"), [(4, 16), (1, 8), (3, 12), (2, 128)])
+def test_the_compiled_kernel_is_attention_at_once(compiled, heads, width):
+    """Edges of 1 to 60 slots: the kernel takes those of up to 48, torch the rest."""
+    sizes = np.random.default_rng(0).permutation(np.repeat(np.arange(60), 3))
+    graphs = [random_hypergraph(sizes, 50, skew=1.5, relations=3, qualifiers=5, seed=1)]
+    batch = collate(graphs, Vocabulary.build(graphs)).to_torch()
+    torch.manual_seed(0)
+    table = torch.randn(len(batch.plan.slots.starts) - 1, 3 * width)
+    table[-1] = 0
+    fused, chunks = attention._divide(batch.plan, table)
+    assert {group.block for _, group in fused} == set(range(1, 49))
+    assert {group.block for *_, group in chunks} == set(range(49, 61))
+    upstream = torch.randn(len(batch.plan.slots.pairs), width)
+    results = []
+    for function in (attention.attend, attention._attend_at_once):
+        leaf = table.clone().requires_grad_()
+        out = function(leaf, batch.plan, heads)
+        (gradient,) = torch.autograd.grad(out, leaf, upstream)
+        results.append((out.detach(), gradient))
+    assert torch.allclose(results[0][0], results[1][0], atol=1e-5)
+    assert torch.allclose(results[0][1], results[1][1], atol=1e-4, rtol=1e-4)
+
+
+def test_the_compiled_kernel_does_not_hide_nan(compiled):
+    graphs = code_like(functions=1)
+    batch = collate(graphs, Vocabulary.build(graphs)).to_torch()
+    table = torch.randn(len(batch.plan.slots.starts) - 1, 3 * 16)
+    table[0] = float("nan")
+    out = attention.attend(table, batch.plan, 4)
+    touched = batch.plan.edges.owner[(batch.plan.slots.pairs == 0).any(1)]
+    inside = torch.isin(batch.plan.edges.owner, touched)
+    assert torch.isnan(out[inside]).all()
+    assert not torch.isnan(out[~inside]).any()
+
+
+def test_a_missing_compiler_is_said_in_one_sentence(monkeypatch):
+    kernel.unload()
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("CC", raising=False)
+    with pytest.raises(RuntimeError, match=r"kernel: expected a C compiler .* got none"):
+        kernel.load()
 
 
 @pytest.mark.parametrize("lean", [False, True])

@@ -75,7 +75,8 @@ def reorder(graph: Hypergraph, rng: np.random.Generator):
     new_node, edge_order = rng.permutation(graph.num_nodes), rng.permutation(graph.num_edges)
     label = np.empty_like(graph.label)
     label[new_node] = graph.label
-    pieces = [rng.permutation(np.arange(graph.offsets[e], graph.offsets[e + 1])) for e in edge_order]
+    bounds = graph.offsets.tolist()
+    pieces = [rng.permutation(np.arange(bounds[e], bounds[e + 1])) for e in edge_order.tolist()]
     incidences = np.concatenate([*pieces, np.zeros(0)]).astype(int)
     shuffled = Hypergraph(
         names=graph.names,

@@ -15,9 +15,10 @@ def layer(
     layers: list[int] | None = None,
     repeats: int = 5,
     threads: int | None = None,
+    kernel: bool = False,
     json: bool = False,
 ) -> None:
-    """Measure forward and forward+backward of stacks of HEAT layers, in plain PyTorch, on the CPU.
+    """Measure forward and forward+backward of stacks of HEAT layers on the CPU, in plain PyTorch unless told otherwise.
 
     The paper's algorithm (packed rows, masked nn.MultiheadAttention, scattered maximum), a lean form of it, AllSet and,
     where installed, PyTorch Geometric's HypergraphConv take turns with ours in the same process.
@@ -34,12 +35,22 @@ def layer(
         Turns each contestant takes; the median counts.
     threads
         Threads of torch; as many as it chooses unless given.
+    kernel
+        Ours uses the compiled kernel for small edges; needs a C compiler.
     json
         Print a list of records.
     """
     import torch
 
     from hyperheat.bench.layer import measure_layers
+    from hyperheat.nn import kernel as compiled
+
+    if kernel:
+        try:
+            compiled.load()
+        except RuntimeError as error:
+            sys.stderr.write(f"{error}\n")
+            raise SystemExit(2) from None
 
     if threads is not None:
         torch.set_num_threads(threads)

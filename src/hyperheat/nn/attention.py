@@ -2,12 +2,12 @@
 
     Attention(Q, K, V) = softmax(Q K^T / sqrt(K)) V,  separately for every edge and head
 
-`attend` is the one entry. `_attend_at_once` is the plain form; on a CPU `_ChunkedAttention` does the same in chunks
-that stay in the cache, and gathers again in the gradient what it would otherwise have to keep.
+`attend` is the one entry. `_attend_at_once` is the plain form. On a CPU `_ChunkedAttention` does the same in chunks that
+stay in the cache, and gathers again in the gradient what it would otherwise have to keep; where `kernel.py` is loaded, that
+does the small edges.
 Letters: R rows of the table, C cells (those of a group are B rows of L), H heads, K = D / H width of a head.
 """
 
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from hyperheat.nn import kernel
 from hyperheat.nn.rows import bag_sum, pair_sum
 from hyperheat.tensors import AttentionPlan, Group
 
@@ -47,8 +48,11 @@ class _ChunkedAttention(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, table: Tensor, plan: AttentionPlan[Tensor], heads: int) -> Tensor:
         out = table.new_empty(len(plan.slots.pairs), table.shape[1] // 3)
+        fused, chunks = _divide(plan, table)
+        for start, group in fused:
+            kernel.load().forward(table, plan.slots.pairs, out, start, group, heads)
         normalisers = []  # of each chunk [B, H, L], for the gradient
-        for start, stop, group in _chunks(plan, table.shape[1]):
+        for start, stop, group in chunks:
             q, k, v, mask = _gather(table, plan, start, stop, group, heads)
             attended, normaliser = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(
                 q, k, v, attn_mask=mask
@@ -57,7 +61,7 @@ class _ChunkedAttention(torch.autograd.Function):
             normalisers.append(normaliser)
         if ctx.needs_input_grad[0]:
             ctx.save_for_backward(table, out, *normalisers)
-            ctx.plan, ctx.heads = plan, heads
+            ctx.plan, ctx.heads, ctx.fused, ctx.chunks = plan, heads, fused, chunks
         return out
 
     @staticmethod
@@ -66,7 +70,9 @@ class _ChunkedAttention(torch.autograd.Function):
         plan, heads = ctx.plan, ctx.heads
         grad_out = grad_out.contiguous()
         grad = table.new_empty(len(out), table.shape[1])
-        for (start, stop, group), normaliser in zip(_chunks(plan, table.shape[1]), normalisers, strict=True):
+        for start, group in ctx.fused:
+            kernel.load().backward(table, plan.slots.pairs, grad_out, grad, start, group, heads)
+        for (start, stop, group), normaliser in zip(ctx.chunks, normalisers, strict=True):
             q, k, v, mask = _gather(table, plan, start, stop, group, heads)
             grads = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward(
                 _heads_of(grad_out[start:stop], group.width, heads),
@@ -84,16 +90,22 @@ class _ChunkedAttention(torch.autograd.Function):
         return bag_sum(grad, plan.slots.cells, plan.slots.starts), None, None
 
 
-def _chunks(plan: AttentionPlan[Tensor], width: int) -> Iterator[tuple[int, int, Group]]:
-    """Cut the groups into runs of whole rows: (first cell, last cell + 1, group)."""
+def _divide(
+    plan: AttentionPlan[Tensor], table: Tensor
+) -> tuple[list[tuple[int, Group]], list[tuple[int, int, Group]]]:
+    """The groups for the kernel (first cell, group), and the others in chunks of whole rows (first cell, end, group)."""
+    fused, chunks = [], []
+    compiled = kernel.loaded()
     start = 0
     for group in plan.groups:
         end = start + group.rows * group.width
-        step = max(1, _CHUNK // (width * group.width)) * group.width
-        while start < end:
-            stop = min(start + step, end)
-            yield start, stop, group
-            start = stop
+        if compiled is not None and compiled.takes(group, table):
+            fused.append((start, group))
+        else:
+            step = max(1, _CHUNK // (table.shape[1] * group.width)) * group.width
+            chunks += [(first, min(first + step, end), group) for first in range(start, end, step)]
+        start = end
+    return fused, chunks
 
 
 def _gather(

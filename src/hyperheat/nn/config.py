@@ -50,8 +50,8 @@ class HeatConfig:
 
     def layer_configs(self) -> "list[HeatConfig]":
         """The configuration of each layer: all alike, but for the edge update of the last one."""
-        last = self if self.final_edges else replace(self, edge_update=KeepState())
-        return [self] * (self.layers - 1) + [last]
+        last: HeatConfig = self if self.final_edges else replace(self, edge_update=KeepState())
+        return [*([self] * (self.layers - 1)), last]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; a slot is the name of its choice."""

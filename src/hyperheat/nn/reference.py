@@ -5,9 +5,10 @@ projections. It is slow and obvious: the oracle that every fast path is tested a
 """
 
 import math
+from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 
 from hyperheat.hypergraph import Hypergraph, Position
@@ -38,7 +39,8 @@ def encode(encoder: HeatEncoder, graph: Hypergraph) -> States:
 
     h_node = [label_vector(label) for label in graph.labels]
     h_edge = [name_vector(relation) for relation in graph.relations]
-    for layer, config in zip(encoder.layers, encoder.config.layer_configs(), strict=True):
+    layers: list[Any] = list(encoder.layers)
+    for layer, config in zip(layers, encoder.config.layer_configs(), strict=True):
         to_node: list[list[Tensor]] = [[] for _ in h_node]
         to_edge: list[Tensor] = []
         for e, edge in enumerate(graph):
@@ -71,7 +73,7 @@ def _sinusoid(position: int, like: Tensor) -> Tensor:
     return torch.tensor([*map(math.sin, angles), *map(math.cos, angles)], dtype=like.dtype)
 
 
-def _messages(message: nn.Module, config: HeatConfig, x: Tensor) -> Tensor:
+def _messages(message: Any, config: HeatConfig, x: Tensor) -> Tensor:
     """The slots of one edge [l, D] -> one message each [l, D]."""
     if isinstance(config.message, AttentionMessage):
         q, k, v = F.linear(x, message.qkv.weight, message.qkv.bias).chunk(3, dim=1)
@@ -89,7 +91,7 @@ def _attention(q: Tensor, k: Tensor, v: Tensor, heads: int) -> Tensor:
     return torch.cat(outs, dim=1)
 
 
-def _aggregate(aggregate: nn.Module, config: HeatConfig, h: Tensor, m: Tensor) -> Tensor:
+def _aggregate(aggregate: Any, config: HeatConfig, h: Tensor, m: Tensor) -> Tensor:
     """The state of a node [D] and its messages [k, D] -> its update [D]."""
     if isinstance(config.aggregate, MaxAggregate):
         return m.amax(0)
@@ -101,7 +103,7 @@ def _aggregate(aggregate: nn.Module, config: HeatConfig, h: Tensor, m: Tensor) -
     return m.sum(0)
 
 
-def _update(update: nn.Module, config: HeatConfig, h: Tensor, u: Tensor) -> Tensor:
+def _update(update: Any, config: HeatConfig, h: Tensor, u: Tensor) -> Tensor:
     """LN(q + FFN(q)) with q = LN(h + u)."""
     q = update.norm(h + u)
     if isinstance(config.feed_forward, NoFeedForward):

@@ -107,4 +107,4 @@ class _SegmentMax(torch.autograd.Function):
     def backward(ctx: Any, grad: Tensor) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         is_largest, owner, entries, offsets = ctx.saved_tensors
         ties = bag_sum(is_largest.to(grad.dtype), entries, offsets).clamp_(min=1)
-        return F.embedding(owner, grad / ties).mul_(is_largest), None, None, None
+        return F.embedding(owner, grad / ties).masked_fill_(~is_largest, 0), None, None, None

@@ -1,0 +1,5 @@
+"""`python -m hyperheat` is the command line."""
+
+from hyperheat.cli import main
+
+main()

@@ -1,0 +1,146 @@
+"""An optional compiled kernel for small edges: gather and attention in one pass over the table.
+
+It is compiled from `kernel.c` by the system's C compiler when asked for, with `kernel.load()` or by setting the environment
+variable HYPERHEAT_KERNEL=1, and kept in the user's cache folder. Without it, and for large edges or other number
+types, `attention.py` does the same with torch; a test compares the two.
+"""
+
+import ctypes
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from hyperheat.tensors import Group
+
+__all__ = ["LARGEST", "Kernel", "load", "loaded", "unload"]
+
+LARGEST = 48
+"""Slots of the largest edge that the kernel takes; from there on torch's blocked attention is faster."""
+
+_SOURCE = Path(__file__).with_name("kernel.c")
+_FLAGS = ("-O3", "-march=native", "-ffast-math", "-fno-finite-math-only", "-fPIC", "-std=c11", "-fopenmp")
+_kernel: "Kernel | None" = None
+_asked = False
+
+
+class Kernel:
+    """The compiled functions, called with tensors."""
+
+    def __init__(self, library: Path) -> None:
+        functions = ctypes.CDLL(str(library))
+        pointer, long, integer = ctypes.c_void_p, ctypes.c_int64, ctypes.c_int
+        self._forward = functions.hyperheat_attend
+        self._forward.argtypes = [pointer, pointer, pointer, long, long, *[integer] * 4]
+        self._backward = functions.hyperheat_attend_backward
+        self._backward.argtypes = [pointer, pointer, pointer, pointer, long, long, *[integer] * 4]
+
+    @staticmethod
+    def takes(group: Group, table: Tensor) -> bool:
+        """Whether a group's edges are small enough and stand side by side without padding."""
+        return group.block is not None and group.block <= LARGEST and table.dtype == torch.float32
+
+    def forward(
+        self, table: Tensor, pairs: Tensor, out: Tensor, first: int, group: Group, heads: int
+    ) -> None:
+        """Write what the cells of a group attend to into `out` [C, D]."""
+        shape = _shape(table, first, group, heads)
+        _check(self._forward(table.data_ptr(), pairs.data_ptr(), out.data_ptr(), *shape))
+
+    def backward(
+        self,
+        table: Tensor,
+        pairs: Tensor,
+        grad_out: Tensor,
+        grad: Tensor,
+        first: int,
+        group: Group,
+        heads: int,
+    ) -> None:
+        """Write the gradient of a group's queries, keys and values into `grad` [C, 3D]."""
+        arrays = (table.data_ptr(), pairs.data_ptr(), grad_out.data_ptr(), grad.data_ptr())
+        _check(self._backward(*arrays, *_shape(table, first, group, heads)))
+
+
+def loaded() -> Kernel | None:
+    """The kernel, if it was loaded, or if the environment asks for it and it can be compiled."""
+    global _asked
+    if not _asked:
+        _asked = True
+        if os.environ.get("HYPERHEAT_KERNEL") == "1":
+            load()
+    return _kernel
+
+
+def load() -> Kernel:
+    """Compile the kernel if that was not done before, and use it from now on."""
+    global _kernel
+    if _kernel is None:
+        _kernel = Kernel(_compiled())
+    return _kernel
+
+
+def unload() -> None:
+    """Go back to torch alone."""
+    global _kernel, _asked
+    _kernel, _asked = None, True
+
+
+def _compiled() -> Path:
+    compiler = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+    if compiler is None:
+        raise RuntimeError(
+            "kernel: expected a C compiler (cc, gcc, clang or $CC), got none; torch alone works too"
+        )
+    version = subprocess.run([compiler, "-dumpmachine"], capture_output=True, text=True, check=False).stdout
+    key = repr((_SOURCE.read_text(), _FLAGS, version, _openmp(), _processor()))
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hyperheat"
+    library = cache / f"kernel-{hashlib.sha256(key.encode()).hexdigest()[:16]}.so"
+    if library.exists():
+        return library
+    cache.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=cache) as folder:
+        built = Path(folder) / "kernel.so"
+        _run([compiler, *_FLAGS, "-c", str(_SOURCE), "-o", f"{folder}/kernel.o"])
+        _run([compiler, "-shared", f"{folder}/kernel.o", *_openmp(), "-lm", "-o", str(built)])
+        built.replace(library)
+    return library
+
+
+def _openmp() -> list[str]:
+    """The OpenMP library that torch itself uses: two of them would fight for the cores."""
+    libraries = sorted((Path(torch.__file__).parent / "lib").glob("libgomp*.so*"))
+    if not libraries:
+        return ["-fopenmp"]
+    return [str(libraries[0]), f"-Wl,-rpath,{libraries[0].parent}"]
+
+
+def _processor() -> str:
+    """What `-march=native` depends on."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return ""
+    return next((line for line in lines if line.startswith(("flags", "Features"))), "")
+
+
+def _run(command: list[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"kernel: expected {command[0]} to compile it, got: {done.stderr.strip()[:500]}")
+
+
+def _shape(table: Tensor, first: int, group: Group, heads: int) -> tuple[int, ...]:
+    assert group.block is not None
+    edges = group.rows * group.width // group.block
+    return first, edges, group.block, heads, table.shape[1] // (3 * heads), torch.get_num_threads()
+
+
+def _check(failed: int) -> None:
+    if failed:
+        raise MemoryError("kernel: not enough memory for one edge")

@@ -1,0 +1,65 @@
+"""What the README shows is what happens."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
+
+
+def run(*words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "hyperheat", *words]
+    return subprocess.run(command, input=stdin, capture_output=True, text=True, check=False, timeout=120)
+
+
+def test_the_python_block_runs_and_its_comment_is_true():
+    (code,) = blocks("python")
+    scope: dict = {}
+    exec(code, scope)
+    assert "states.nodes [4, 64], states.edges [2, 64]" in code
+    assert scope["states"].nodes.shape == (4, 64)
+    assert scope["states"].edges.shape == (2, 64)
+
+
+def test_the_demo_prints_what_the_readme_shows():
+    (block,) = (block for block in blocks("console") if block.startswith("$ make demo"))
+    shown = block.splitlines()[1:]
+    assert shown[-1] == "..."
+    printed = run("demo").stdout.splitlines()
+    assert printed[: len(shown) - 1] == shown[:-1]
+    assert len(printed) > len(shown)
+    assert "hyperheat demo" in (ROOT / "Makefile").read_text()
+
+
+def test_the_graph_command_works():
+    (line,) = (line for block in blocks("console") for line in block.splitlines() if "| hyperheat" in line)
+    match = re.fullmatch(r"\$ echo '(.*)' \| hyperheat (.*)", line)
+    assert match is not None
+    done = run(*match[2].split(), stdin=match[1] + "\n")
+    assert done.returncode == 0, done.stderr
+    assert "__sub__" in done.stdout
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+def test_every_make_target_that_is_named_exists():
+    named = set(re.findall(r"`?make (\w+)", README + (ROOT / "CONTRIBUTING.md").read_text()))
+    done = subprocess.run(
+        ["make", "-n", *sorted(named)], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_link_leads_to_a_file():
+    for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
+        for target in re.findall(r"\]\(([^)#]+)", page.read_text(encoding="utf-8")):
+            if not target.startswith("http"):
+                assert (page.parent / target).exists(), f"{page.name}: {target}"

@@ -1,0 +1,118 @@
+"""Who may import whom, and what a light start may load."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "hyperheat"
+
+MAY_IMPORT = {
+    "hypergraph": set(),
+    "pycode": {"hypergraph"},
+    "tensors": {"hypergraph"},
+    "nn": {"hypergraph", "tensors"},
+    "bench": {"hypergraph", "tensors", "nn"},
+    "cli": {"hypergraph", "tensors", "nn", "pycode", "bench"},
+}
+FILES = sorted(SOURCE.rglob("*.py"))
+
+
+def imported_modules(path: Path, *, top_level_only: bool = False) -> set[str]:
+    """Absolute names of the modules a file imports, those under TYPE_CHECKING left out."""
+    found = set()
+    stack: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            found.add(node.module or "")
+        elif _is_skipped(node, top_level_only):
+            continue
+        stack.extend(ast.iter_child_nodes(node))
+    return found
+
+
+def _is_skipped(node: ast.AST, top_level_only: bool) -> bool:
+    if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING":
+        return True
+    return top_level_only and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+
+
+def test_every_package_has_a_rule():
+    packages = {path.parent.name for path in SOURCE.glob("*/__init__.py")}
+    assert packages == set(MAY_IMPORT)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_imports_go_in_one_direction(path):
+    package = path.relative_to(SOURCE).parts[0]
+    if package not in MAY_IMPORT:
+        return
+    for module in imported_modules(path):
+        parts = module.split(".")
+        if parts[0] == "hyperheat" and len(parts) > 1:
+            assert parts[1] == package or parts[1] in MAY_IMPORT[package], f"{path}: {module}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_nothing_is_pickled_and_torch_stays_in_its_packages(path):
+    assert not imported_modules(path) & {"pickle", "shelve", "marshal", "dill", "joblib"}
+    assert "torch.load(" not in path.read_text(encoding="utf-8")
+    if path.relative_to(SOURCE).parts[0] in {"hypergraph", "pycode", "tensors", "cli"}:
+        top_level = imported_modules(path, top_level_only=True)
+        assert not {name.split(".")[0] for name in top_level} & {
+            "torch",
+            "pyarrow",
+            "networkx",
+            "torch_geometric",
+        }
+
+
+def test_there_is_no_drawer_for_odds_and_ends():
+    assert not [path for path in FILES if path.stem in {"utils", "common", "helpers", "misc"}]
+
+
+@pytest.mark.parametrize(
+    ("code", "absent"),
+    [
+        ("import hyperheat", {"torch", "numpy", "rich", "cyclopts"}),
+        ("import hyperheat.hypergraph, hyperheat.tensors, hyperheat.pycode", {"torch", "pyarrow"}),
+        (
+            "import sys; sys.argv[1:] = ['--help']\nfrom hyperheat.cli import main\ntry: main()\nexcept SystemExit: pass",
+            {"torch", "numpy"},
+        ),
+    ],
+    ids=["import", "packages", "help"],
+)
+def test_a_light_start_loads_little(code, absent):
+    script = (
+        f"{code}\nimport sys\nsys.stderr.write(','.join(m for m in {sorted(absent)!r} if m in sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+
+
+def test_the_public_names_are_few_and_all_there():
+    import hyperheat
+
+    assert len(hyperheat.__all__) <= 20
+    for name in hyperheat.__all__:
+        assert getattr(hyperheat, name) is not None
+    assert set(hyperheat.__all__) <= set(dir(hyperheat))
+    with pytest.raises(AttributeError, match="has no attribute 'Heat'; it offers"):
+        _ = hyperheat.Heat
+
+
+def test_a_missing_torch_is_said_in_one_sentence():
+    script = (
+        "import sys\nsys.modules['torch'] = None\nimport hyperheat\n"
+        "try: hyperheat.HeatEncoder\nexcept ModuleNotFoundError as error: sys.stdout.write(str(error))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "hyperheat.HeatEncoder needs torch: pip install 'hyperheat[train]'"
