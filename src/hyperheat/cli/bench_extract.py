@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from hyperheat.pycode import SourceError, extract
+from hyperheat.pycode.project import ProjectIndex
 
 __all__ = ["ExtractionSpeed", "bench_extract", "measure"]
 
@@ -38,27 +39,31 @@ def bench_extract(*, json: bool = False, paths: list[Path] | None = None) -> Non
     json
         Print one JSON object instead of a table.
     paths
-        Other files or folders to read.
+        Other files to read, or folders, each of which is one project.
     """
     roots = paths or [Path(sysconfig.get_paths()["stdlib"])]
     for root in roots:
         if not root.exists():
             sys.stderr.write(f"{root}: expected a file or folder, got nothing there\n")
             raise SystemExit(2)
-    speed = measure([path for root in roots for path in _python_files(root)])
+    speed = measure(roots)
     sys.stdout.write((json_module.dumps(asdict(speed)) if json else _table(speed)) + "\n")
 
 
-def measure(files: list[Path]) -> ExtractionSpeed:
-    """Extract every file, and parse and tokenize it, in turns."""
+def measure(roots: list[Path]) -> ExtractionSpeed:
+    """Extract every file, and parse and tokenize it, in turns; each folder is one project."""
     extract("def warm_up(): print()")  # loads the tables of signatures
+    projects = [ProjectIndex.build(root) if root.is_dir() else None for root in roots]
+    files = [
+        (path, project) for root, project in zip(roots, projects, strict=True) for path in _python_files(root)
+    ]
     reference = own = 0.0
     size = functions = calls = resolved = failed = 0
-    for path in files:
+    for path, project in files:
         source = path.read_bytes()
         try:
             start = time.process_time()
-            module = extract(source, str(path))
+            module = extract(source, path, project)
             middle = time.process_time()
             _parse_and_tokenize(source)
             end = time.process_time()
