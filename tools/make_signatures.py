@@ -59,7 +59,7 @@ def main() -> None:
         project = ProjectIndex.build(STDLIB)
         written = {name: _from_source(name, project) for name in names if name not in compiled}
         size = _write(_with_overlay({**compiled, **written}, overlay))
-    print(f"{len(names)} modules, {size} bytes")  # noqa: T201
+    print(f"{len(names)} modules, {size} bytes")
 
 
 # Which modules there are

@@ -613,6 +613,11 @@ def test_deep_functions_that_call_each_other():
     assert len(calls("".join(functions) + body(f"return g0(x){chain}", "x"))) == 91
 
 
+def test_types_that_double_at_every_step():
+    doubling = "\n".join(["if c:", "    x = (x, x)", "else:", "    x = (x, x)"] * 60)
+    assert calls(body(f"x = ''\n{doubling}\nx.index(1)", "c")) == ["index(self: x, value: 1)"]
+
+
 def test_answers_do_not_depend_on_the_order_of_questions():
     source = """
         class A:

@@ -7,6 +7,7 @@ import pytest
 from tests.pycode.meaning import project_calls, write_files
 
 from hyperheat.pycode.project import ProjectIndex, define_file
+from hyperheat.pycode.signatures import stdlib_module
 
 PACKAGE = {
     "pkg/__init__.py": """
@@ -184,3 +185,14 @@ def test_without_a_project_the_place_of_a_file_still_tells_its_package(tmp_path:
     assert (module.name, module.is_package) == ("pkg.tools.hammer", False)
     package = define_file(ast.parse(""), tmp_path / "pkg/tools/__init__.py", None)
     assert (package.name, package.is_package) == ("pkg.tools", True)
+
+
+def test_the_library_does_not_remember_projects(tmp_path: Path):
+    main = "import argparse\ndef f():\n    argparse.ArgumentParser().parse_args(1)\n"
+    project = write_files(tmp_path, {"main.py": main, "os.py": "def unrelated(): ..."})
+    assert project_calls(project, "main.py")[0].startswith(
+        "parse_args(self: argparse.ArgumentParser(), args: 1"
+    )
+    library = stdlib_module("argparse")
+    assert library is not None
+    assert list(library.memo) == [None]

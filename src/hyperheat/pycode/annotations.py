@@ -45,4 +45,4 @@ def _parametrised(node: ast.Subscript, scope: Scope) -> Values:
     if base in ("Literal", "Callable"):
         return ()
     args = tuple(annotated(part, scope) for part in inner if not isinstance(part, ast.List))
-    return tuple(Instance(v.of, args) for v in annotated(node.value, scope) if type(v) is Instance)
+    return tuple(Instance.having(v.of, args) for v in annotated(node.value, scope) if type(v) is Instance)

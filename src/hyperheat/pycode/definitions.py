@@ -180,6 +180,7 @@ class ModuleDefinitions:
     name: str  # dotted; empty when unknown
     is_package: bool
     tree: ast.Module = field(repr=False)
+    is_library: bool = False  # from the signature table
     # What resolution found out about the module so far, per project; a memo, not a fact.
     memo: dict[Any, dict[Any, Any]] = field(default_factory=dict, repr=False)
 
@@ -194,6 +195,20 @@ class ModuleDefinitions:
             for statement in own_statements(self.tree.body)
             if type(statement) is ast.ImportFrom and statement.names[0].name == "*"
         )
+
+    @cached_property
+    def _all(self) -> frozenset[str] | None:
+        """The names listed in `__all__`, if that is one literal."""
+        bindings = self.bindings.get("__all__", ())
+        value = bindings[0].value if len(bindings) == 1 and isinstance(bindings[0], Assigned) else None
+        if not isinstance(value, (ast.List, ast.Tuple)):
+            return None
+        names = [element.value for element in value.elts if isinstance(element, ast.Constant)]
+        return frozenset(names) if len(names) == len(value.elts) else None
+
+    def offers(self, name: str) -> bool:
+        """Whether a star import of the module takes a name."""
+        return not name.startswith("_") if self._all is None else name in self._all
 
     @cached_property
     def classes(self) -> tuple[tuple[str, Class], ...]:
@@ -258,9 +273,11 @@ class ModuleDefinitions:
         return found
 
 
-def define(tree: ast.Module, *, name: str = "", is_package: bool = False) -> ModuleDefinitions:
+def define(
+    tree: ast.Module, *, name: str = "", is_package: bool = False, is_library: bool = False
+) -> ModuleDefinitions:
     """Say what a module defines; `name` (dotted) lets its relative imports be followed."""
-    return ModuleDefinitions(name=name, is_package=is_package, tree=tree)
+    return ModuleDefinitions(name=name, is_package=is_package, tree=tree, is_library=is_library)
 
 
 def signature_of(arguments: ast.arguments) -> Signature:

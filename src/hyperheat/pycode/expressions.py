@@ -64,7 +64,7 @@ class Expressions(Scope):
         return self.made(kind, union(self._each(node.elts)))
 
     def _tuple(self, node: ast.Tuple) -> Values:
-        return (Instance(self.lookup.builtin("tuple"), tuple(self._each(node.elts))),)
+        return self.made("tuple", *self._each(node.elts))
 
     def _dict(self, node: ast.Dict) -> Values:
         keys = union(self._each([key for key in node.keys if key is not None]))
@@ -227,7 +227,7 @@ class Expressions(Scope):
         if not (isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name)):
             return
         if type(container) is Instance and _is_empty((container,), ("list", "set", "deque")):
-            self.names[func.value.id] = (Instance(container.of, (values,)),)
+            self.names[func.value.id] = (Instance.having(container.of, (values,)),)
 
     # Targets and parameters
 

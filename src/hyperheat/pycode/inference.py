@@ -11,7 +11,6 @@ from hyperheat.pycode.definitions import Annotated, Assigned, Binding, Class, Fu
 from hyperheat.pycode.expressions import Expressions
 from hyperheat.pycode.lookup import Lookup
 from hyperheat.pycode.scope import CallNote
-from hyperheat.pycode.signatures import stdlib_module
 from hyperheat.pycode.values import Bound, Instance, Value, Values, union
 
 __all__ = ["Resolver"]
@@ -58,7 +57,10 @@ class Resolver(Lookup):
     def expression(
         self, node: ast.expr, module: ModuleDefinitions, around: Class | None, fuel: int
     ) -> Values:
-        return self._scope(module, around, fuel).value(node)
+        try:
+            return self._scope(module, around, fuel).value(node)
+        except RecursionError:  # modules of a project may be deeper than those that are analysed
+            return ()
 
     def base(self, node: ast.expr, of: Class, fuel: int) -> Values:
         return Expressions(self, of.module, None, closure=of.closure or {}, fuel=fuel).value(node)
@@ -131,7 +133,7 @@ class Resolver(Lookup):
         if isinstance(receiver, Class):
             receiver = Instance(receiver)
         scope.type_variables = {"Self": (receiver,) if receiver is not None else ()}
-        if stdlib_module(function.module.name) is function.module:
+        if function.module.is_library:
             items = args[0] if args else scope.items(given)
             scope.type_variables.update(Item=items, Key=items, Value=args[1] if len(args) > 1 else ())
         values = annotated(returns, scope)
@@ -153,7 +155,7 @@ class Resolver(Lookup):
         return memo[key]
 
     def _wrapped(self, kind: str, values: Values) -> Values:
-        return (Instance(self.builtin(kind), (values,)),)
+        return (Instance.having(self.builtin(kind), (values,)),)
 
     def _scope(self, module: ModuleDefinitions, around: Class | None, fuel: int) -> Expressions:
         closure = {} if around is None else around.closure or {}

@@ -69,7 +69,9 @@ class Lookup(ABC):
     def module(self, name: str, importer: ModuleDefinitions | None = None) -> ModuleDefinitions | None:
         """The module of a dotted name: of the project, else of the standard library."""
         table = stdlib_module(name)
-        if self.project is None or (table is not None and self._prefers_table(name)):
+        if self.project is None or (importer is not None and importer.is_library):
+            return table
+        if table is not None and self._prefers_table(name):
             return table
         return self.project.module(name, importer) or table
 
@@ -138,16 +140,27 @@ class Lookup(ABC):
         return found
 
     def _through_stars(self, module: ModuleDefinitions, name: str, fuel: int) -> Values:
-        if name.startswith("_"):
+        if not module.star_imports:
             return ()
-        for star in reversed(module.star_imports):
-            source = self._absolute(star, module)
-            target = None if source is None else self.module(source, module)
-            if target is not None and target is not module:
-                found = self.exported(target, name, fuel)
-                if found:
-                    return found
-        return ()
+        memo = self._memo(module)
+        if "stars" not in memo:
+            memo["stars"] = self._starred(module, {module})
+        source = memo["stars"].get(name)
+        return () if source is None else self.exported(source, name, fuel)
+
+    def _starred(
+        self, module: ModuleDefinitions, seen: set[ModuleDefinitions]
+    ) -> dict[str, ModuleDefinitions]:
+        """The names that a module's star imports bind, each with the module that defines it."""
+        found: dict[str, ModuleDefinitions] = {}
+        for star in module.star_imports:
+            name = self._absolute(star, module)
+            target = None if name is None else self.module(name, module)
+            if target is not None and target not in seen:
+                seen.add(target)
+                names = {**self._starred(target, seen), **dict.fromkeys(target.bindings, target)}
+                found.update((name, source) for name, source in names.items() if target.offers(name))
+        return found
 
     def _submodule(self, package: ModuleDefinitions, name: str) -> Values:
         if not package.name:
@@ -338,7 +351,8 @@ class Lookup(ABC):
         return (Bound(function, receiver),) if type(receiver) is Instance else (function,)
 
     def _memo(self, module: ModuleDefinitions) -> dict[Any, Any]:
-        memo = module.memo.get(self.project)
+        project = None if module.is_library else self.project  # no project changes what the library means
+        memo = module.memo.get(project)
         if memo is None:
-            memo = module.memo[self.project] = {}
+            memo = module.memo[project] = {}
         return memo

@@ -6,12 +6,13 @@ that cannot be read or parsed counts as a module about which nothing is known.
 
 import ast
 import os
+import warnings
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from hyperheat.pycode.definitions import ModuleDefinitions, define
-from hyperheat.pycode.source import Source, SourceError
+from hyperheat.pycode.source import Source
 
 __all__ = ["ProjectIndex", "define_file"]
 
@@ -121,6 +122,9 @@ def _relative(path: Path, top: Path) -> str:
 
 def _parse(path: Path) -> ast.Module | None:
     try:
-        return Source.read(path.read_bytes(), str(path)).parse()
-    except (OSError, SourceError):
+        text = Source.read(path.read_bytes(), str(path)).text
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text)
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
         return None

@@ -80,7 +80,7 @@ class Scope(ABC):
 
     def made(self, kind: str, *args: Values) -> Values:
         """An object of a builtin class with the given type parameters."""
-        return (Instance(self.lookup.builtin(kind), args),)
+        return (Instance.having(self.lookup.builtin(kind), args),)
 
     def called(self, callees: Values, given: Values) -> Values:
         """The values that a call of any of the given values returns; `given` are those of its first argument."""
@@ -89,7 +89,7 @@ class Scope(ABC):
     def _result(self, callee: Value, given: Values) -> Values:
         if type(callee) is Class:
             if callee.name in _CONTAINERS and given and callee.module.name in ("builtins", "collections"):
-                return (Instance(callee, (self.items(given),)),)
+                return (Instance.having(callee, (self.items(given),)),)
             return (Instance(callee),)
         if type(callee) is Function:
             return self.lookup.returned(callee, None, given, self.fuel)

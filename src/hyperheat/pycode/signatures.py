@@ -25,7 +25,7 @@ def stdlib_module(name: str) -> ModuleDefinitions | None:
     if text is None:
         return None
     is_package = any(other.startswith(f"{name}.") for other in sections())
-    return define(ast.parse(text), name=name, is_package=is_package)
+    return define(ast.parse(text), name=name, is_package=is_package, is_library=True)
 
 
 @cache

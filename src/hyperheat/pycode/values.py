@@ -11,6 +11,7 @@ from hyperheat.pycode.definitions import Class, Function, ModuleDefinitions
 __all__ = ["Bound", "Instance", "Package", "Super", "Value", "Values", "union"]
 
 _MOST = 8  # alternatives worth keeping
+_DEEPEST = 4  # nesting of type parameters worth keeping
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +20,13 @@ class Instance:
 
     of: Class
     args: "tuple[Values, ...]" = ()
+    depth: int = 0  # of the nesting of args
+
+    @classmethod
+    def having(cls, of: Class, args: "tuple[Values, ...]") -> "Instance":
+        """An object with type parameters; deeply nested ones are forgotten, or they might double at every step."""
+        depth = 1 + max((v.depth for values in args for v in values if type(v) is Instance), default=0)
+        return cls(of, args, depth) if depth <= _DEEPEST else cls(of)
 
 
 @dataclass(frozen=True, slots=True)
