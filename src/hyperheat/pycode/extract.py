@@ -33,8 +33,8 @@ class FunctionGraph:
     """One function as a hypergraph.
 
     `span` is (line, column, end line, end column), decorators included, and so is every row of `graph.span`;
-    lines count from 1, columns from 0 and in characters. `source` holds the whole lines of the function.
-    `syntax` leads from places in the syntax tree to nodes of the graph.
+    lines count from 1, columns from 0 and in characters. `source` holds the whole lines of the function, with
+    bare newlines. `syntax` leads from places in the syntax tree to nodes of the graph.
     """
 
     name: str
