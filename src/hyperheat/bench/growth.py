@@ -44,9 +44,9 @@ def measure_growth(sizes: tuple[int, ...] = (10_000, 50_000, 200_000)) -> Iterat
         }
 
 
-def measure_collate(repeats: int = 7) -> dict[str, Any]:
-    """The time of `collate` beside a training step of 4 layers of width 128 on the same 16 functions."""
-    graphs = code_like()
+def measure_collate(functions: int = 16, repeats: int = 7) -> dict[str, Any]:
+    """The time of `collate` beside a training step of 4 layers of width 128 on the same functions."""
+    graphs = code_like(functions)
     vocab = Vocabulary.build(graphs)
     torch.manual_seed(0)
     encoder = HeatEncoder(HeatConfig(dim=128, layers=4, ff=512), vocab)
