@@ -613,6 +613,12 @@ def test_deep_functions_that_call_each_other():
     assert len(calls("".join(functions) + body(f"return g0(x){chain}", "x"))) == 91
 
 
+def test_a_long_line_of_bases():
+    classes = "".join(f"class C{i}(C{i - 1}): ...\n" for i in range(1, 1500))
+    source = f"class C0:\n    def m(self, a): ...\n{classes}" + body("C9().m(1)\nC1499().m(2)")
+    assert calls(source)[0] == "m(self: C9(), a: 1)"
+
+
 def test_types_that_double_at_every_step():
     doubling = "\n".join(["if c:", "    x = (x, x)", "else:", "    x = (x, x)"] * 60)
     assert calls(body(f"x = ''\n{doubling}\nx.index(1)", "c")) == ["index(self: x, value: 1)"]

@@ -203,7 +203,7 @@ class ModuleDefinitions:
         value = bindings[0].value if len(bindings) == 1 and isinstance(bindings[0], Assigned) else None
         if not isinstance(value, (ast.List, ast.Tuple)):
             return None
-        names = [element.value for element in value.elts if isinstance(element, ast.Constant)]
+        names = [str(element.value) for element in value.elts if isinstance(element, ast.Constant)]
         return frozenset(names) if len(names) == len(value.elts) else None
 
     def offers(self, name: str) -> bool:

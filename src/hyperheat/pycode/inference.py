@@ -75,11 +75,9 @@ class Resolver(Lookup):
             return ()
         if isinstance(binding, Annotated):
             return annotated(binding.annotation, self._scope(method.module, method.owner, fuel))
-        return (
-            self._walked(method, fuel).assigned.get(binding.value, ())
-            if isinstance(binding, Assigned)
-            else ()
-        )
+        if isinstance(binding, Assigned):
+            return self._walked(method, fuel).assigned.get(binding.value, ())
+        return ()
 
     def given(self, function: Function, fuel: int) -> dict[str, Values]:
         names = [function.name]
@@ -137,9 +135,8 @@ class Resolver(Lookup):
             items = args[0] if args else scope.items(given)
             scope.type_variables.update(Item=items, Key=items, Value=args[1] if len(args) > 1 else ())
         values = annotated(returns, scope)
-        return (
-            self._wrapped("Coroutine", values) if isinstance(function.node, ast.AsyncFunctionDef) else values
-        )
+        is_async = isinstance(function.node, ast.AsyncFunctionDef)
+        return self._wrapped("Coroutine", values) if is_async else values
 
     def _inferred(self, function: Function, fuel: int) -> Values:
         memo = self._memo(function.module)

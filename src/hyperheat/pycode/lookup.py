@@ -177,7 +177,7 @@ class Lookup(ABC):
             return None
         parts = module.name.split(".")
         drop = imported.level - 1 if module.is_package else imported.level
-        if drop >= len(parts) + 1 or drop == len(parts):
+        if drop >= len(parts):
             return None
         base = parts[: len(parts) - drop]
         return ".".join([*base, imported.module] if imported.module else base)
@@ -249,7 +249,10 @@ class Lookup(ABC):
         memo = self._memo(of.module)
         key = (of, "mro", fuel)
         if key not in memo:
-            memo[key] = self._linearise(of, fuel, ())
+            try:
+                memo[key] = self._linearise(of, fuel, ())
+            except RecursionError:  # hundreds of classes, each the base of the next
+                memo[key] = ((of,), False)
         return memo[key]
 
     def _linearise(self, of: Class, fuel: int, below: tuple[Class, ...]) -> tuple[tuple[Class, ...], bool]:
