@@ -1,13 +1,13 @@
 """An encoder as a folder: `model.safetensors`, `config.json`, `vocab.json`. No pickle, so loading runs no code."""
 
 import json
-import os
 from pathlib import Path
 
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
+from hyperheat.hypergraph.files import whole_file
 from hyperheat.nn.config import HeatConfig
 from hyperheat.nn.heat import HeatEncoder
 from hyperheat.tensors import Vocabulary
@@ -20,14 +20,10 @@ def save_encoder(encoder: HeatEncoder, folder: str | Path) -> None:
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     encoder.vocab.save(folder / "vocab.json")
-    config = json.dumps(encoder.config.to_dict(), indent=2) + "\n"
-    for name, write in (
-        ("config.json", lambda path: path.write_text(config, encoding="utf-8")),
-        ("model.safetensors", lambda path: save_file(encoder.state_dict(), path)),
-    ):
-        temporary = folder / f"{name}.{os.getpid()}.tmp"
-        write(temporary)
-        temporary.replace(folder / name)
+    with whole_file(folder / "config.json") as temporary:
+        temporary.write_text(json.dumps(encoder.config.to_dict(), indent=2) + "\n", encoding="utf-8")
+    with whole_file(folder / "model.safetensors") as temporary:
+        save_file(encoder.state_dict(), temporary)
 
 
 def load_encoder(folder: str | Path) -> HeatEncoder:

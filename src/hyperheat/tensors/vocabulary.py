@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from typing import Literal
 import numpy as np
 
 from hyperheat.hypergraph import Hypergraph, names
+from hyperheat.hypergraph.files import whole_file
 
 __all__ = ["UNKNOWN", "Splitter", "Vocabulary"]
 
@@ -101,9 +101,8 @@ class Vocabulary:
 
     def save(self, path: str | Path) -> None:
         """Write the vocabulary as JSON; an interrupted write leaves the old file."""
-        temporary = Path(f"{path}.{os.getpid()}.tmp")
-        temporary.write_text(self._json(), encoding="utf-8")
-        temporary.replace(path)
+        with whole_file(path) as temporary:
+            temporary.write_text(self._json(), encoding="utf-8")
 
     @classmethod
     def load(cls, path: str | Path) -> "Vocabulary":
