@@ -38,12 +38,12 @@ class Body(Expressions):
         self.function = function
         arguments = function.node.args
         self.names = {**dict.fromkeys(local_names(function.node), ()), **self.parameters(arguments)}
-        self._take_arguments(function)
         positional = [*arguments.posonlyargs, *arguments.args]
         if function.owner is not None and positional and positional[0].annotation is None:
             self.receiver = _receiver(function, function.owner)
             if self.receiver is not None:
                 self.names[positional[0].arg] = (self.receiver,)
+        self._take_arguments(function)
 
     def _take_arguments(self, function: Function) -> None:
         """Let calls in the module say what parameters are of which the function itself says nothing."""

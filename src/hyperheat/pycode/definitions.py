@@ -228,11 +228,13 @@ class ModuleDefinitions:
 
     def owner_of(self, function: FunctionNode, name: str | None = None) -> Class | None:
         """The class around a function; `name` (`A.f`) finds it for a function that was rewritten and moved."""
-        owner = self.owners.get((function.name, function.lineno))
-        if name is None or (owner is not None and f"{owner.name}.{function.name}" in name):
-            return owner
-        around = name.rpartition(".")[0]
-        return next((cls for dotted, cls in self.classes if dotted == around), None)
+        here = self.owners.get((function.name, function.lineno))
+        if name is None:
+            return here
+        named = [cls for dotted, cls in self.classes if dotted == name.rpartition(".")[0]]
+        if here in named:
+            return here
+        return named[-1] if named else None
 
     @cached_property
     def call_sites(self) -> dict[str, tuple[tuple[ast.Call, Function], ...]]:
