@@ -177,6 +177,25 @@ def test_branches_with_different_formals_leave_the_call_unresolved():
     assert calls(source) == ["foo(arg1: 1)"]
 
 
+LOOP = """
+    class A:
+        def m(self, {}): ...
+    class B:
+        def m(self, b): ...
+    def f(c):
+        x = A()
+        while c:
+            for _ in c:
+                x.m(1)
+            x = B()
+"""
+
+
+def test_what_a_loop_assigns_comes_round():
+    assert calls(LOOP.format("b")) == ["A()", "m(self: x, b: 1)", "B()"]
+    assert calls(LOOP.format("a")) == ["A()", "m(self: x, arg1: 1)", "B()"]
+
+
 def test_the_last_definition_counts():
     assert calls("def foo(a): ...\ndef foo(b): ...\n" + body("foo(1)")) == ["foo(b: 1)"]
 

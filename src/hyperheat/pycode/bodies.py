@@ -1,7 +1,7 @@
 """The values of names through the statements of a body, in the order of execution.
 
-Branches are followed one by one and joined; the body of a loop is read once. Functions inside are read after
-the body around them, when the names they close over have their values.
+Branches are followed one by one and joined; the body of a loop is read twice, because what it assigns may come
+round. Functions inside are read after the body around them, when the names they close over have their values.
 """
 
 import ast
@@ -32,6 +32,7 @@ class Body(Expressions):
         self.is_generator = False
         self.function: Function | None = None
         self._later: list[Function] = []
+        self._rehearsing = False
 
     def enter(self, function: Function) -> None:
         """Take the names that a function starts with: its parameters, and its locals as yet without value."""
@@ -148,6 +149,7 @@ class Body(Expressions):
     def _while(self, node: ast.While) -> None:
         self.value(node.test)
         before = dict(self.names)
+        self._rehearse(node.body, before)
         self.narrow(node.test, {})
         self.block(node.body)
         self._join(before)
@@ -157,9 +159,23 @@ class Body(Expressions):
         items = self.items(self.value(node.iter))
         before = dict(self.names)
         self.store(node.target, items)
+        self._rehearse(node.body, before)
+        self.store(node.target, items)
         self.block(node.body)
         self._join(before)
         self.block(node.orelse)
+
+    def _rehearse(self, body: list[ast.stmt], before: dict[str, Values]) -> None:
+        """Walk the body of a loop to learn what its names may be when it comes round; nothing else is kept."""
+        if self._rehearsing:
+            return
+        kept = self.calls, self.returns, self.yields, self._later
+        self.calls, self.returns, self.yields, self._later = None, [], [], []
+        self._rehearsing = True
+        self.block(body)
+        self._rehearsing = False
+        self.calls, self.returns, self.yields, self._later = kept
+        self._join(before)
 
     def _with(self, node: ast.With | ast.AsyncWith) -> None:
         enter = "__enter__" if type(node) is ast.With else "__aenter__"
