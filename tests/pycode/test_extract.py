@@ -95,6 +95,14 @@ def test_reading_an_edited_function_equals_reading_the_edited_module():
     assert "helper(rval: Call, path: self#14, mode: n#18)" in str(edited.graph).splitlines()
 
 
+def test_an_edited_method_still_knows_its_class():
+    module = extract("class A:\n    def f(self, n):\n        self.f(1)\n")
+    (function,) = module.functions
+    source = function.source.replace("    def f", "    @deco\n    def f").replace("f(1)", "f(2)")
+    edited = extract_function(source, function, module.facts)
+    assert "f(rval: Call, self: self#11, n: 2)" in str(edited.graph).splitlines()
+
+
 @pytest.mark.parametrize(
     ("source", "message"),
     [

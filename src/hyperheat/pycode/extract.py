@@ -148,7 +148,7 @@ def _build(
     syntax.relate_tokens(comments=facts.comments, chunk=facts.chunk, overlap=facts.overlap)
     syntax.relate_tree()
     _relate_flow(syntax, analyse(function, scope))
-    found, calls = relations(function, facts.definitions, facts.project)
+    found, calls = relations(function, facts.definitions, facts.project, name)
     for relation in found:
         syntax.relate(relation.name, relation.incidences)
     graph = syntax.columns.build(source)
