@@ -265,18 +265,28 @@ def _for(b: Builder, node: ast.For | ast.AsyncFor) -> None:
 
 
 def _with(b: Builder, node: ast.With | ast.AsyncWith) -> None:
-    swallows = False
-    for item in node.items:
-        evaluate(b, item.context_expr)
-        b.run_risky(item)
+    _with_items(b, node.items, node.body)
+
+
+def _with_items(b: Builder, items: list[ast.withitem], body: list[ast.stmt]) -> None:
+    """Enter the first item and run the others and the body inside it."""
+    if not items:
+        _statements(b, body)
+        return
+    item, *others = items
+    evaluate(b, item.context_expr)
+    b.run_risky(item)
+
+    def inside() -> None:
         if item.optional_vars is not None:
             assign(b, item.optional_vars)
-        swallows |= _swallows(item.context_expr)
-    if not swallows:
-        _statements(b, node.body)
-        return
-    catch = b.guard(lambda: _statements(b, node.body))
-    catch.entry.successors += [b.block, b.uncaught(catch)]
+        _with_items(b, others, body)
+
+    if _swallows(item.context_expr):
+        catch = b.guard(inside)
+        catch.entry.successors += [b.block, b.uncaught(catch)]
+    else:
+        inside()
 
 
 def _swallows(manager: ast.expr) -> bool:
