@@ -285,6 +285,13 @@ class TestNestedFunctions:
     def test_defaults_are_read_at_the_definition(self):
         assert writes("def g(a=x):\n    pass\nx = 1", "x", "x") == {"0:x -> 1:x | 3:x"}
 
+    def test_annotations_are_read_at_the_definition(self):
+        assert writes("def g(a: x) -> x:\n    pass\nx = 1", "x", "x") == {"0:x -> 1:x | 1:x' | 3:x"}
+
+    def test_lazy_annotations_are_not_read(self):
+        snippet = Snippet("def g(a: x):\n    pass\nf(x)", "x", before="from __future__ import annotations\n")
+        assert snippet.lines(snippet.flow.may_write, "x") == ["0:x -> 3:x"]
+
     def test_locals_of_nested_functions_are_their_own(self):
         assert writes("x = 1\ndef g():\n    x = 2\n    return x\nf(x)", "x") == {"1:x -> 5:x", "3:x -> 4:x"}
 
