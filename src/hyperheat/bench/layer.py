@@ -58,16 +58,12 @@ class _Setting:
         r = torch.randn(len(batch.names.owner.offsets) - 1 + len(batch.positions), config.dim)
         ours = [HeatLayer(config) for _ in range(config.layers)]
         paper = [PaperLayer(layer, config) for layer in ours]
-        lean = [PaperLayer(layer, config, lean=True) for layer in ours]
-        contestants = {
-            "ours": _stack(ours, r, batch.plan),
-            "paper": _stack(paper, r, plan),
-            "paper, lean": _stack(lean, r, plan),
-            "AllSetTransformer": _allset(config, batch),
-        }
-        convolution = _hypergraph_conv(config, batch)
-        if convolution is not None:
-            contestants["HypergraphConv"] = convolution
+        contestants = {"ours": _stack(ours, r, batch.plan), "paper": _stack(paper, r, plan)}
+        if config.layers == 1:  # the others are for orientation, and deeper stacks of them scale alike
+            lean = [PaperLayer(layer, config, lean=True) for layer in ours]
+            contestants["paper, lean"] = _stack(lean, r, plan)
+            contestants["AllSetTransformer"] = _allset(config, batch)
+            contestants |= _hypergraph_conv(config, batch)
         return cls(config=config, batch=batch, h=h, contestants=contestants)
 
 
@@ -102,13 +98,14 @@ def _allset(
 
 def _hypergraph_conv(
     config: HeatConfig, batch: HypergraphBatch[Tensor]
-) -> tuple[nn.Module, Callable[[Tensor], Tensor]] | None:
+) -> dict[str, tuple[nn.Module, Callable[[Tensor], Tensor]]]:
+    """PyTorch Geometric's layer, if that is installed."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             from torch_geometric.nn import HypergraphConv
     except ImportError:
-        return None
+        return {}
     layers = nn.ModuleList(HypergraphConv(config.dim, config.dim) for _ in range(config.layers))
     index = torch.stack([batch.by_node.owner, batch.by_edge.owner])
 
@@ -118,7 +115,7 @@ def _hypergraph_conv(
             nodes = layer(nodes, index, num_edges=batch.num_edges)
         return nodes
 
-    return layers, run
+    return {"HypergraphConv": (layers, run)}
 
 
 def _measure(setting: _Setting, which: Pass, repeats: int) -> dict[str, Any]:

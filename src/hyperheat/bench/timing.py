@@ -11,24 +11,24 @@ __all__ = ["interleaved_ms", "peak_mb"]
 
 
 def interleaved_ms(
-    contestants: dict[str, Callable[[], object]], *, repeats: int = 5, seconds: float = 60.0
+    contestants: dict[str, Callable[[], object]], *, repeats: int = 5, seconds: float = 40.0
 ) -> dict[str, float]:
-    """The median wall-clock milliseconds of each contestant, which run in turns after one turn to warm up.
+    """The median wall-clock milliseconds of each contestant, which run in turns.
 
-    After `seconds` no further turn begins, but three are always taken.
+    The first turn warms up and does not count, unless the contestants are so slow that after `seconds` there is only one
+    more: no further turn begins then.
     """
     samples: dict[str, list[float]] = {name: [] for name in contestants}
-    for run in contestants.values():
-        run()
     end = time.perf_counter() + seconds
-    for turn in range(repeats):
-        if turn >= 3 and time.perf_counter() > end:
+    for turn in range(repeats + 1):
+        if turn >= 2 and time.perf_counter() > end:
             break
         for name, run in contestants.items():
             start = time.perf_counter()
             run()
             samples[name].append(1e3 * (time.perf_counter() - start))
-    return {name: statistics.median(values) for name, values in samples.items()}
+    counted = {name: values[1:] if len(values) > 2 else values for name, values in samples.items()}
+    return {name: statistics.median(values) for name, values in counted.items()}
 
 
 def peak_mb(run: Callable[[], object]) -> float | None:
