@@ -11,6 +11,7 @@ from typing import Any
 from hyperheat.pycode.annotations import annotated
 from hyperheat.pycode.definitions import Class, Function, Imported
 from hyperheat.pycode.expressions import Expressions
+from hyperheat.pycode.scope import CallNote, Place
 from hyperheat.pycode.traverse import own_statements, target_names
 from hyperheat.pycode.values import Instance, Values, union
 
@@ -24,8 +25,8 @@ class Body(Expressions):
 
     in_class_body = False
 
-    def __init__(self, *args: Any, **scope: Any) -> None:
-        super().__init__(*args, **scope)
+    def __init__(self, place: Place, calls: dict[ast.Call, CallNote] | None = None) -> None:
+        super().__init__(place, calls)
         self.assigned: dict[ast.expr, Values] = {}  # what assignments found their right sides to be
         self.returns: list[Values] = []
         self.yields: list[Values] = []
@@ -68,7 +69,7 @@ class Body(Expressions):
         closure = self.closure if self.in_class_body else {**self.closure, **self.names}
         for function in self._later:
             owner = function.owner
-            inner = Body(self.lookup, self.module, owner, closure=closure, fuel=self.fuel, calls=self.calls)
+            inner = Body(Place(self.lookup, self.module, owner, closure, self.fuel), self.calls)
             inner.enter(function)
             if owner is None:  # `super()` in a function inside a method means the method's class
                 inner.owner, inner.receiver = self.owner, self.receiver
@@ -272,7 +273,7 @@ class Body(Expressions):
         made = Class(node.name, node, self.module, closure)
         self.names[node.name] = (made,)
         if self.calls is not None:
-            inner = Body(self.lookup, self.module, made, closure=closure, fuel=self.fuel, calls=self.calls)
+            inner = Body(Place(self.lookup, self.module, made, closure, self.fuel), self.calls)
             inner.in_class_body = True
             inner.function = self.function
             inner.block(node.body)

@@ -10,7 +10,7 @@ from hyperheat.pycode.constructors import constructors
 from hyperheat.pycode.definitions import Annotated, Assigned, Binding, Class, Function, ModuleDefinitions
 from hyperheat.pycode.expressions import Expressions
 from hyperheat.pycode.lookup import Lookup
-from hyperheat.pycode.scope import CallNote
+from hyperheat.pycode.scope import CallNote, Place
 from hyperheat.pycode.values import Bound, Instance, Value, Values, union
 
 __all__ = ["Resolver"]
@@ -29,7 +29,7 @@ class Resolver(Lookup):
         """What each call inside a function may call, and with which values."""
         calls: dict[ast.Call, CallNote] = {}
         owner = module.owner_of(function, name)
-        outside = Body(self, module, owner, closure={}, fuel=_FUEL, calls=calls)
+        outside = Body(Place(self, module, owner, {}, _FUEL), calls)
         outside.class_body = owner
         outside.in_class_body = owner is not None
         outside.block([function])
@@ -63,7 +63,7 @@ class Resolver(Lookup):
             return ()
 
     def base(self, node: ast.expr, of: Class, fuel: int) -> Values:
-        return Expressions(self, of.module, None, closure=of.closure or {}, fuel=fuel).value(node)
+        return Expressions(Place(self, of.module, None, of.closure or {}, fuel)).value(node)
 
     def annotation(
         self, node: ast.expr, module: ModuleDefinitions, around: Class | None, fuel: int
@@ -156,7 +156,7 @@ class Resolver(Lookup):
 
     def _scope(self, module: ModuleDefinitions, around: Class | None, fuel: int) -> Expressions:
         closure = {} if around is None else around.closure or {}
-        scope = Expressions(self, module, None, closure=closure, fuel=fuel)
+        scope = Expressions(Place(self, module, None, closure, fuel))
         scope.class_body = around
         return scope
 
@@ -167,8 +167,8 @@ class Resolver(Lookup):
         body = memo.get(key)
         if body is None:
             closure = function.closure or (function.owner and function.owner.closure) or {}
-            scope = {"closure": closure, "fuel": fuel, "calls": {}}
-            body = memo[key] = Body(self, function.module, function.owner, **scope)
+            place = Place(self, function.module, function.owner, closure, fuel)
+            body = memo[key] = Body(place, {})
             with suppress(RecursionError):  # several deeply nested functions that call each other
                 body.enter(function)
                 body.block(function.node.body)  # pyright: ignore[reportArgumentType]

@@ -8,7 +8,7 @@ from hyperheat.pycode.definitions import Class, Function, ModuleDefinitions
 from hyperheat.pycode.lookup import Lookup
 from hyperheat.pycode.values import Bound, Instance, Value, Values, union
 
-__all__ = ["CallNote", "Scope"]
+__all__ = ["CallNote", "Place", "Scope"]
 
 _CONTAINERS = frozenset({"list", "set", "frozenset", "tuple", "deque", "reversed"})
 
@@ -22,6 +22,17 @@ class CallNote:
     named: list[Values]
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a scope stands: its module, the class around it, the names of the functions around it."""
+
+    lookup: Lookup
+    module: ModuleDefinitions
+    owner: Class | None
+    closure: dict[str, Values]
+    fuel: int
+
+
 class Scope(ABC):
     """The scope of a function, class or module.
 
@@ -29,22 +40,13 @@ class Scope(ABC):
     If `calls` is given, each call is noted in it.
     """
 
-    def __init__(
-        self,
-        lookup: Lookup,
-        module: ModuleDefinitions,
-        owner: Class | None,
-        *,
-        closure: dict[str, Values],
-        fuel: int,
-        calls: dict[ast.Call, CallNote] | None = None,
-    ) -> None:
-        self.lookup = lookup
-        self.module = module
-        self.owner = owner  # the class around
+    def __init__(self, place: Place, calls: dict[ast.Call, CallNote] | None = None) -> None:
+        self.lookup = place.lookup
+        self.module = place.module
+        self.owner = place.owner
+        self.closure = place.closure
+        self.fuel = place.fuel
         self.names: dict[str, Values] = {}
-        self.closure = closure
-        self.fuel = fuel
         self.calls = calls
         self.receiver: Instance | Class | None = None  # what the method around is called on
         self.class_body: Class | None = None  # whose members can be used as plain names
