@@ -15,9 +15,11 @@ app = App(
 )
 bench = App(name="bench", help="Measure speed, side by side with other ways to do the same.")
 app.command(bench)
+kg = App(name="kg", help="Statements with qualifiers: import, check and complete them.")
+app.command(kg)
 
 _NEEDS = "hyperheat: this command needs the package {name!r}: pip install 'hyperheat[{extra}]'\n"
-_EXTRAS = {"torch": "train", "safetensors": "train", "pyarrow": "train"}
+_EXTRAS = {"torch": "train", "safetensors": "train", "pyarrow": "train", "pyoxigraph": "train"}
 
 app.command("hyperheat.cli.demo:demo", help="Draw a small hypergraph and run an encoder on it.")
 app.command("hyperheat.cli.graph:graph", help="Show the hypergraph of Python functions.")
@@ -29,6 +31,12 @@ bench.command(
     name="extract",
     help="Python functions to hypergraphs, beside parsing alone.",
 )
+kg.command(
+    "hyperheat.cli.kg:import_statements",
+    name="import",
+    help="Read statements, and report what was kept, dropped and leaked.",
+)
+kg.command("hyperheat.cli.kg:evaluate", name="eval", help="Filtered ranking of subjects and objects.")
 
 
 def main() -> None:

@@ -1,0 +1,85 @@
+"""An untrained baseline: entities that stand together in many statements belong together.
+
+    score(c) = sum over e in {the given entity, the qualifiers' values} of P(c | e)  x  (1 if c is known there, else 0.1)
+
+P(c | e) is the share of e's training statements that also hold c, in whatever role; c is known there if it answered
+the same relation in the same direction in training. A trained model that scores lower is broken.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hyperheat.kg.keys import expand
+from hyperheat.kg.ranking import DIRECTIONS, Queries
+from hyperheat.kg.statements import Statements
+
+__all__ = ["Heuristic"]
+
+_NEW_THERE = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class _Lists:
+    """A list of entities, with weights, for each of several keys: those of k stand at bounds[k] .. bounds[k + 1]."""
+
+    bounds: np.ndarray
+    entity: np.ndarray
+    weight: np.ndarray
+
+    @classmethod
+    def count(cls, keys: np.ndarray, entities: np.ndarray, num_keys: int, num_entities: int) -> "_Lists":
+        """The distinct entities of each key; the weight says how often they stand with it."""
+        codes, counts = np.unique(keys.astype(np.int64) * num_entities + entities, return_counts=True)
+        bounds = np.searchsorted(codes, np.arange(num_keys + 1, dtype=np.int64) * num_entities)
+        return cls(bounds, codes % num_entities, counts.astype(float))
+
+    def of(self, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The place in `keys`, and the place in the lists, of every entity of these keys."""
+        return expand(self.bounds[keys], self.bounds[keys + 1] - self.bounds[keys])
+
+
+class Heuristic:
+    """The co-occurrence heuristic; calling it scores queries."""
+
+    def __init__(self, training: Statements) -> None:
+        self._num_entities = len(training.entities)
+        self._together = _co_occurrence(training)
+        relations = len(training.relations)
+        self._answered = {
+            asks: _Lists.count(training.relation, answers, relations, self._num_entities)
+            for asks, answers in zip(DIRECTIONS, (training.object, training.subject), strict=True)
+        }
+
+    def __call__(self, queries: Queries) -> np.ndarray:
+        """Scores of all entities: [B, entities]."""
+        rows = np.arange(len(queries))
+        context = np.concatenate([queries.entity, queries.value])
+        row = np.concatenate([rows, np.repeat(rows, np.diff(queries.offsets))])
+        owner, place = self._together.of(context)
+        cells = row[owner] * self._num_entities + self._together.entity[place]
+        size = len(queries) * self._num_entities
+        scores = np.bincount(cells, self._together.weight[place], size).reshape(len(queries), -1)
+        answered = self._answered[queries.asks]
+        row, place = answered.of(queries.relation)
+        known = np.full(scores.shape, _NEW_THERE)
+        known[row, answered.entity[place]] = 1
+        return scores * known
+
+
+def _co_occurrence(training: Statements) -> _Lists:
+    """For each entity the others that share statements with it, weighted by P(other | entity)."""
+    num_entities = len(training.entities)
+    rows = np.arange(len(training))
+    owner = np.concatenate([rows, rows, np.repeat(rows, training.num_qualifiers)])
+    held = np.concatenate([training.subject, training.object, training.value])
+    codes = np.unique(owner * num_entities + held)
+    owner, held = codes // num_entities, codes % num_entities
+    sizes = np.bincount(owner, minlength=len(training))
+    first = np.cumsum(sizes) - sizes
+    one, other = expand(first[owner], sizes[owner])
+    distinct = held[one] != held[other]
+    lists = _Lists.count(held[one[distinct]], held[other[distinct]], num_entities, num_entities)
+    degree = np.bincount(held, minlength=num_entities)
+    weight = lists.weight / np.repeat(degree, np.diff(lists.bounds))
+    return _Lists(lists.bounds, lists.entity, weight)

@@ -1,0 +1,97 @@
+"""What all readers give: a stream of statements, labels and things dropped, and errors with file and line."""
+
+import bz2
+import gzip
+import json
+import os
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from hyperheat.kg.statements import Statement
+
+__all__ = [
+    "Dropped",
+    "Item",
+    "Label",
+    "ReadError",
+    "entity_name",
+    "lines",
+    "open_bytes",
+    "parse_object",
+    "raw_lines",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """The readable name of an entity or a relation."""
+
+    id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """Something that a file says and that statements cannot hold, with the reason."""
+
+    reason: str
+
+
+Item = Statement | Label | Dropped
+
+
+class ReadError(ValueError):
+    """A file that does not follow its format: where, what was expected and what came."""
+
+    def __init__(self, path: str | os.PathLike[str], line: int | None, problem: str) -> None:
+        where = os.fspath(path) if line is None else f"{os.fspath(path)}:{line}"
+        super().__init__(f"{where}: {problem}")
+
+
+_OPENERS = {".gz": gzip.open, ".bz2": bz2.open}
+
+
+def open_bytes(path: Path) -> IO[bytes]:
+    """Open a file for reading, unpacking gzip and bzip2 on the way."""
+    return _OPENERS.get(path.suffix.lower(), open)(path, "rb")  # pyright: ignore[reportReturnType]
+
+
+def raw_lines(path: Path) -> Iterator[str]:
+    """All lines with their ends."""
+    number = 0
+    with open_bytes(path) as file:
+        try:
+            for number, raw in enumerate(file, start=1):
+                yield raw.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            raise ReadError(path, number, f"expected UTF-8 text, got {error}") from None
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise ReadError(path, number, f"expected a whole compressed file, got: {error}") from None
+
+
+def lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines that are not blank, without their ends, numbered from 1."""
+    for number, line in enumerate(raw_lines(path), start=1):
+        if line.strip():
+            yield number, line.rstrip("\r\n")
+
+
+def parse_object(path: Path, number: int, text: str) -> dict[str, Any]:
+    """The JSON object of a line."""
+    try:
+        record = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ReadError(path, number, f"expected a JSON object, got {text[:40]!r}: {error}") from None
+    if not isinstance(record, dict):
+        raise ReadError(path, number, f"expected a JSON object, got {text[:40]!r}")
+    return record
+
+
+def entity_name(path: Path, number: int, what: str, value: object) -> str:
+    """The value as the name of an entity or relation; anything but a non-empty string is refused."""
+    if not isinstance(value, str) or not value.strip():
+        raise ReadError(path, number, f"expected a name as {what}, got {value!r}")
+    return value

@@ -1,0 +1,258 @@
+"""Statements with qualifiers: frozen and columnar.
+
+A statement says `subject relation object`, and its qualifiers say more about it:
+
+    Albert Einstein | educated at | ETH Zurich | academic degree=PhD, academic major=physics
+
+Entities and relations live once in two tables, each sorted; the columns hold indices into them:
+
+    subject, relation, object  [M]    the main triple of each statement
+    offsets                    [M+1]  the qualifiers of statement m are offsets[m] .. offsets[m+1]
+    qualifier                  [K]    the relation of each qualifier
+    value                      [K]    the entity of each qualifier
+
+Qualifiers are a multiset: their order is kept but says nothing.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from typing import Any, overload
+
+import numpy as np
+
+from hyperheat.hypergraph import Hypergraph
+
+__all__ = ["Statement", "Statements", "UnknownName", "concatenate"]
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One statement, readable; `qualifiers` holds (relation, entity) pairs."""
+
+    subject: str
+    relation: str
+    object: str
+    qualifiers: tuple[tuple[str, str], ...] = ()
+
+    def __str__(self) -> str:
+        """The statement as `subject | relation | object | qualifier=value, ...`."""
+        parts = [self.subject, self.relation, self.object]
+        if self.qualifiers:
+            parts.append(", ".join(f"{relation}={value}" for relation, value in self.qualifiers))
+        return " | ".join(parts)
+
+
+class UnknownName(ValueError):
+    """A name that is not in the table of entities or relations."""
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Statements:
+    """A frozen sequence of statements; make one with `Statements.build`. Slices share the tables."""
+
+    entities: tuple[str, ...]
+    relations: tuple[str, ...]
+    subject: np.ndarray
+    relation: np.ndarray
+    object: np.ndarray
+    offsets: np.ndarray
+    qualifier: np.ndarray
+    value: np.ndarray
+
+    def __post_init__(self) -> None:
+        for column in fields(self)[2:]:
+            dtype = np.int64 if column.name == "offsets" else np.int32
+            array = np.ascontiguousarray(getattr(self, column.name), dtype=dtype).view()
+            array.flags.writeable = False
+            object.__setattr__(self, column.name, array)
+        self._validate()
+
+    def _validate(self) -> None:
+        for column, table in (
+            (self.subject, self.entities),
+            (self.relation, self.relations),
+            (self.object, self.entities),
+            (self.qualifier, self.relations),
+            (self.value, self.entities),
+        ):
+            if column.ndim != 1 or (column.size and not 0 <= column.min() <= column.max() < len(table)):
+                raise ValueError(f"statements: expected indices from 0 to {len(table) - 1}, got {column}")
+        lengths = [len(self.subject), len(self.relation), len(self.object), len(self.offsets) - 1]
+        if len(set(lengths)) > 1:
+            raise ValueError(
+                f"statements: expected columns of one length, got {lengths} (offsets less one at the end)"
+            )
+        bounds_hold = self.offsets[0] == 0 and self.offsets[-1] == len(self.value) == len(self.qualifier)
+        if not bounds_hold or (np.diff(self.offsets) < 0).any():
+            raise ValueError(f"offsets: expected a rising sequence from 0 to {len(self.value)}")
+
+    @classmethod
+    def build(cls, statements: Iterable[Statement]) -> "Statements":
+        """Collect statements one by one; only their columns are held in memory."""
+        entity: dict[str, int] = {}
+        relation: dict[str, int] = {}
+        main: list[int] = []
+        pairs: list[int] = []
+        offsets = [0]
+        for s in statements:
+            main.append(entity.setdefault(s.subject, len(entity)))
+            main.append(relation.setdefault(s.relation, len(relation)))
+            main.append(entity.setdefault(s.object, len(entity)))
+            for name, value in s.qualifiers:
+                pairs.append(relation.setdefault(name, len(relation)))
+                pairs.append(entity.setdefault(value, len(entity)))
+            offsets.append(len(pairs) // 2)
+        entities, entity_rank = _sorted_table(entity)
+        relations, relation_rank = _sorted_table(relation)
+        mains, qualifiers = np.array(main, int).reshape(-1, 3), np.array(pairs, int).reshape(-1, 2)
+        return cls(
+            entities=entities,
+            relations=relations,
+            subject=entity_rank[mains[:, 0]],
+            relation=relation_rank[mains[:, 1]],
+            object=entity_rank[mains[:, 2]],
+            offsets=np.array(offsets),
+            qualifier=relation_rank[qualifiers[:, 0]],
+            value=entity_rank[qualifiers[:, 1]],
+        )
+
+    @property
+    def num_qualifiers(self) -> np.ndarray:
+        """How many qualifiers each statement has: [M]."""
+        return np.diff(self.offsets)
+
+    def __len__(self) -> int:
+        return len(self.subject)
+
+    def __bool__(self) -> bool:
+        return len(self) > 0
+
+    def __iter__(self) -> Iterator[Statement]:
+        entities, relations = self.entities, self.relations
+        pairs = [
+            (relations[r], entities[v])
+            for r, v in zip(self.qualifier.tolist(), self.value.tolist(), strict=True)
+        ]
+        bounds = self.offsets.tolist()
+        columns = zip(self.subject.tolist(), self.relation.tolist(), self.object.tolist(), strict=True)
+        for m, (s, r, o) in enumerate(columns):
+            yield Statement(entities[s], relations[r], entities[o], tuple(pairs[bounds[m] : bounds[m + 1]]))
+
+    @overload
+    def __getitem__(self, index: int) -> Statement: ...
+    @overload
+    def __getitem__(self, index: slice | np.ndarray | Sequence[int]) -> "Statements": ...
+    def __getitem__(self, index: int | slice | np.ndarray | Sequence[int]) -> "Statement | Statements":
+        """One readable statement, or the statements of a slice, a mask or a list of indices."""
+        if isinstance(index, int | np.integer):
+            return next(iter(self[[int(index)]]))
+        rows = np.arange(len(self))[index if isinstance(index, slice) else np.asarray(index)]
+        sizes = self.num_qualifiers[rows]
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        places = np.repeat(self.offsets[rows] - offsets[:-1], sizes) + np.arange(offsets[-1])
+        return Statements(
+            entities=self.entities,
+            relations=self.relations,
+            subject=self.subject[rows],
+            relation=self.relation[rows],
+            object=self.object[rows],
+            offsets=offsets,
+            qualifier=self.qualifier[places],
+            value=self.value[places],
+        )
+
+    def __eq__(self, other: Any) -> bool:
+        """Equal statements in equal order, however large the tables are."""
+        if not isinstance(other, Statements):
+            return NotImplemented
+        return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType]
+
+    def __repr__(self) -> str:
+        return (
+            f"Statements({len(self)} statements, {len(self.entities)} entities, "
+            f"{len(self.relations)} relations, {len(self.value)} qualifiers)"
+        )
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self)) if len(self) else "no statements"
+
+    def entity_index(self, name: str) -> int:
+        """The index of an entity; an unknown name is refused with the nearest known ones."""
+        return _index("entity", name, self.entities)
+
+    def relation_index(self, name: str) -> int:
+        """The index of a relation; an unknown name is refused with the nearest known ones."""
+        return _index("relation", name, self.relations)
+
+    def main_entities(self) -> np.ndarray:
+        """Which entities are the subject or object of a statement: a mask over the table."""
+        mask = np.zeros(len(self.entities), bool)
+        mask[self.subject] = mask[self.object] = True
+        return mask
+
+    def digest(self) -> str:
+        """SHA-256 of the statements as WD50K text: the identity of a data set in whatever format it is read."""
+        sha = hashlib.sha256()
+        for s in self:
+            tokens = [s.subject, s.relation, s.object, *(part for pair in s.qualifiers for part in pair)]
+            sha.update((",".join(tokens) + "\n").encode("utf-8", "surrogatepass"))
+        return sha.hexdigest()
+
+    def to_hypergraph(self) -> Hypergraph:
+        """One node per entity of the table, one edge `relation(src: ., obj: ., qualifier: ., ...)` per statement."""
+        names = tuple(dict.fromkeys(("src", "obj", *self.relations, *self.entities)))
+        place = {name: index for index, name in enumerate(names)}
+        relation_name = np.array([place[name] for name in self.relations], np.int32)
+        offsets = self.offsets + 2 * np.arange(len(self) + 1)
+        first = offsets[:-1]
+        others = np.repeat(2 * np.arange(1, len(self) + 1), self.num_qualifiers) + np.arange(len(self.value))
+        qualifier = np.empty(offsets[-1], np.int32)
+        node = np.empty(offsets[-1], np.int32)
+        qualifier[first], node[first] = place["src"], self.subject
+        qualifier[first + 1], node[first + 1] = place["obj"], self.object
+        qualifier[others], node[others] = relation_name[self.qualifier], self.value
+        return Hypergraph(
+            names=names,
+            label=np.array([place[name] for name in self.entities], np.int32),
+            relation=relation_name[self.relation],
+            offsets=offsets,
+            qualifier=qualifier,
+            node=node,
+        )
+
+
+def concatenate(parts: Sequence[Statements]) -> Statements:
+    """One sequence of all statements of slices that share their tables."""
+    if len({(part.entities, part.relations) for part in parts}) != 1:
+        raise ValueError("concatenate: expected slices that share their tables, got others or none")
+    lengths = np.concatenate([part.num_qualifiers for part in parts])
+    columns = {
+        name: np.concatenate([getattr(part, name) for part in parts])
+        for name in ("subject", "relation", "object", "qualifier", "value")
+    }
+    return Statements(
+        entities=parts[0].entities,
+        relations=parts[0].relations,
+        offsets=np.concatenate([[0], np.cumsum(lengths)]),
+        **columns,
+    )
+
+
+def _sorted_table(index: dict[str, int]) -> tuple[tuple[str, ...], np.ndarray]:
+    """The sorted names, and the new place of each old index."""
+    names = sorted(index)
+    rank = np.empty(len(names), np.int32)
+    rank[[index[name] for name in names]] = np.arange(len(names))
+    return tuple(names), rank
+
+
+def _index(kind: str, name: str, table: tuple[str, ...]) -> int:
+    try:
+        return table.index(name)
+    except ValueError:
+        near = ", ".join(get_close_matches(name, table, n=3)) or "none"
+        raise UnknownName(f"{kind}: expected a known name, got {name!r}; similar names: {near}") from None
