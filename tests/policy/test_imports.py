@@ -13,10 +13,12 @@ SOURCE = ROOT / "src" / "hyperheat"
 MAY_IMPORT = {
     "hypergraph": set(),
     "pycode": {"hypergraph"},
+    "rewrites": {"hypergraph", "pycode"},
     "tensors": {"hypergraph"},
     "nn": {"hypergraph", "tensors"},
     "bench": {"hypergraph", "tensors", "nn"},
-    "cli": {"hypergraph", "tensors", "nn", "pycode", "bench"},
+    "kg": {"hypergraph", "tensors"},
+    "cli": {"hypergraph", "tensors", "nn", "pycode", "bench", "kg"},
 }
 FILES = sorted(SOURCE.rglob("*.py"))
 

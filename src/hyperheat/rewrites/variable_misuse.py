@@ -1,0 +1,133 @@
+"""A variable is used where another one is meant.
+
+Each name of a variable may become the name of every other variable that can be used at its place: parameters, local
+names, local imports, variables of the functions around, and of comprehensions; never `self` or `cls`, and nothing
+from outside the outermost function.
+
+- Where a variable is read (attributes, calls and lambdas included), both must be visible and may hold a value there:
+  some path from the start of the function gives them one and does not take it away again.
+- Where a name is assigned, both must belong to the very scope of the assignment, without being declared `global` or
+  `nonlocal`, and both must be bound at another place too, so that each stays a variable of the function.
+- For `del a` and `a += 1`, which read and write, all of this holds.
+
+Parameters, imports, exceptions, patterns and the names of functions and classes are left as they are.
+"""
+
+import ast
+from collections.abc import Iterator
+
+from hyperheat.rewrites.bindings import Bindings
+from hyperheat.rewrites.body import Body, Place
+from hyperheat.rewrites.edit import Rewrite
+from hyperheat.rewrites.kind import Case, Kind, replaced
+
+__all__ = ["VARIABLE_MISUSE"]
+
+_NAME = "variable-misuse"
+
+
+def _find(body: Body) -> Iterator[Rewrite]:
+    bindings = body.bindings
+    for place in body.places(ast.Name):
+        name = place.node.id
+        usable = _usable(bindings, place)
+        if bindings.symbol(place.node) in usable:
+            for symbol, other in usable.items():
+                if other != name:
+                    variable = bindings.span(bindings.binders[symbol][0])
+                    yield replaced(_NAME, body.span(place.node), name, other, variable)
+
+
+def _usable(bindings: Bindings, place: Place) -> dict[int, str]:
+    """The variables that may stand at a place, by their numbers."""
+    usable = dict(bindings.visible(place.scope))
+    node = place.node
+    writes = not isinstance(node.ctx, ast.Load)
+    reads = isinstance(node.ctx, ast.Load | ast.Del) or isinstance(place.parent, ast.AugAssign)
+    if writes:
+        usable = _writable(bindings, place, usable)
+    if reads:
+        usable = {
+            symbol: name
+            for symbol, name in usable.items()
+            if bindings.is_bound(symbol, node) and not bindings.is_declared_later(symbol, node, place.scope)
+        }
+    return usable
+
+
+def _writable(bindings: Bindings, place: Place, visible: dict[int, str]) -> dict[int, str]:
+    """The variables of the scope of a place that are bound elsewhere too."""
+    node, parent, scope = place.node, place.parent, place.scope
+    if scope.role not in ("function", "comprehension"):
+        return {}
+    if isinstance(parent, ast.NamedExpr) and scope.role == "comprehension":
+        return {}  # it binds a name outside, which may not be that of a clause
+    if isinstance(parent, ast.AnnAssign) and parent.value is None:
+        return {}
+    return {
+        symbol: name
+        for symbol, name in visible.items()
+        if name in scope.bound
+        and name not in bindings.declared
+        and any(binder is not node for binder in bindings.binders[symbol])
+    }
+
+
+VALID = (
+    Case(
+        "a variable that is read",
+        "def f(self, left, right):\n    return self.g(left)",
+        ("    return self.g(right)",),
+    ),
+    Case(
+        "the base of an attribute, a function that is called",
+        "def f(a, b):\n    return a.c + b()",
+        ("    return b.c + b()", "    return a.c + a()"),
+    ),
+    Case(
+        "variables of comprehensions",
+        "def f(a):\n    return [b for b in a]",
+        ("    return [a for b in a]",),
+    ),
+    Case(
+        "variables of lambdas and of the functions around",
+        "def f(a):\n    return lambda b: b",
+        ("    return lambda b: a",),
+    ),
+    Case(
+        "a target, if both are bound elsewhere too",
+        "def f(a, b):\n    a = 1",
+        ("    b = 1",),
+    ),
+    Case(
+        "a variable that only one of two branches binds",
+        "def f(a):\n    if g():\n        b = 1\n    return h(a)",
+        ("    return h(b)",),
+    ),
+    Case(
+        "not one that is deleted",
+        "def f(a, b, c):\n    del c\n    return b",
+        ("    del a", "    del b", "    return a"),
+    ),
+)
+INVALID = (
+    Case("no other variable", "def f(self, a):\n    return self.b(a, print, f)"),
+    Case("a variable that gets its value later", "def f(a):\n    print(a)\n    b = 1"),
+    Case("the only place that binds a variable", "def f(a):\n    b = 1"),
+    Case(
+        "the name of an exception after its clause",
+        "def f(a):\n    try: g()\n    except E as e: pass\n    return a",
+    ),
+    Case("attributes and keywords are no variables", "def f(a):\n    return g.a(a=1)"),
+    Case("variables of a comprehension outside of it", "def f(a):\n    [0 for b in g()]\n    return a"),
+    Case("variables from outside", "a = b = 1\ndef f():\n    return a"),
+)
+
+VARIABLE_MISUSE = Kind(
+    name=_NAME,
+    message="`{replacement}` may be meant instead of `{original}`",
+    manual=__doc__,
+    find=_find,
+    valid=VALID,
+    invalid=INVALID,
+)
