@@ -32,6 +32,15 @@ def test_paper_example_of_appendix_b():
     }
 
 
+def test_edges_and_places_are_in_source_order():
+    snippet = Snippet("while g():\n    if a:\n        continue\n    h()\nk()")
+    assert snippet.lines(snippet.flow.control) == [
+        "3:continue | 4:h() -> 1:g()",
+        "1:g() -> 2:a | 5:k()",
+        "2:a -> 3:continue | 4:h()",
+    ]
+
+
 @pytest.mark.parametrize(
     ("body", "edges"),
     [

@@ -1,11 +1,18 @@
 """Flow analysis of generated programs against what happens when they are run."""
 
+import ast
 import re
+from collections.abc import Iterator
+from pathlib import Path
 from textwrap import indent
 
+import pytest
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 from tests.pycode.oracle import Choices, Program, Recorder
+
+from hyperheat.pycode.flow import FunctionFlow, analyse
+from hyperheat.pycode.scopes import ModuleScope
 
 SETTINGS = settings(
     max_examples=80,
@@ -194,3 +201,33 @@ def test_what_happens_through_nested_functions_is_predicted(source: str):
     note(source)
     program = Program(source)
     assert_predicted(program, record_some(program, range(12)))
+
+
+def flows(body: list[ast.stmt], scope: ModuleScope) -> Iterator[FunctionFlow]:
+    for statement in body:
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield analyse(statement, scope)
+        elif isinstance(statement, ast.ClassDef):
+            yield from flows(statement.body, scope.inside(statement))
+
+
+@pytest.mark.parametrize("name", ["argparse", "asyncio/base_events", "contextlib", "dataclasses", "tarfile"])
+def test_facts_of_real_functions_fit_together(name: str):
+    path = Path(ast.__file__).parent / f"{name}.py"
+    module = ast.parse(path.read_bytes())
+    found = list(flows(module.body, ModuleScope.of(module)))
+    assert len(found) > 10
+    for flow in found:
+        symbol_of = {
+            place: number for number, facts in enumerate(flow.symbols) for place in facts.occurrences
+        }
+        assert len(symbol_of) == sum(len(facts.occurrences) for facts in flow.symbols)
+        for facts in flow.symbols:
+            assert set(facts.last_uses) <= set(facts.occurrences)
+        for merged in (flow.may_read, flow.may_write):
+            assert all(len({symbol_of[place] for place in before + after}) == 1 for before, after in merged)
+        for merged in (flow.control, flow.may_read, flow.may_write):
+            # each place has one set of predecessors, and each set of predecessors one edge
+            assert len({before for before, _ in merged}) == len(merged)
+            successors = [place for _, after in merged for place in after]
+            assert len(set(successors)) == len(successors)
