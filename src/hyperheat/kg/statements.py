@@ -143,12 +143,12 @@ class Statements:
     @overload
     def __getitem__(self, index: int) -> Statement: ...
     @overload
-    def __getitem__(self, index: slice | np.ndarray | Sequence[int]) -> "Statements": ...
-    def __getitem__(self, index: int | slice | np.ndarray | Sequence[int]) -> "Statement | Statements":
+    def __getitem__(self, index: slice | np.ndarray | list[int]) -> "Statements": ...
+    def __getitem__(self, index: int | slice | np.ndarray | list[int]) -> "Statement | Statements":
         """One readable statement, or the statements of a slice, a mask or a list of indices."""
         if isinstance(index, int | np.integer):
             return next(iter(self[[int(index)]]))
-        rows = np.arange(len(self))[index if isinstance(index, slice) else np.asarray(index)]
+        rows = np.arange(len(self))[index]
         sizes = self.num_qualifiers[rows]
         offsets = np.concatenate([[0], np.cumsum(sizes)])
         places = np.repeat(self.offsets[rows] - offsets[:-1], sizes) + np.arange(offsets[-1])

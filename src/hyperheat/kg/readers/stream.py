@@ -68,8 +68,8 @@ def raw_lines(path: Path) -> Iterator[str]:
                 yield raw.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as error:
             raise ReadError(path, number, f"expected UTF-8 text, got {error}") from None
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise ReadError(path, number, f"expected a whole compressed file, got: {error}") from None
+        except (EOFError, OSError, zlib.error) as error:
+            raise ReadError(path, number + 1, f"expected a whole compressed file, got: {error}") from None
 
 
 def lines(path: Path) -> Iterator[tuple[int, str]]:

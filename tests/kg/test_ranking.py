@@ -1,0 +1,228 @@
+"""Ranks: computed by hand, compared with brute force, at chance for a model that knows nothing."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hyperheat.kg import Statement, Statements
+from hyperheat.kg.ranking import Metrics, Queries, Ranking, rank
+
+ENTITIES = "abcdef"
+
+
+def table_of(*statements: Statement) -> Statements:
+    """The statements behind one that names all entities and relations, so that a is 0, b is 1 and so on."""
+    everything = Statement("a", "q", "b", tuple(zip("rrrr", "cdef", strict=True)))
+    return Statements.build([everything, *statements])[1:]
+
+
+def fixed(by_query: dict[tuple[str, str], list[float]]):
+    """A scorer that looks scores up by the direction and the given entity."""
+
+    def scores(queries: Queries) -> np.ndarray:
+        return np.array([by_query[queries.asks, ENTITIES[entity]] for entity in queries.entity.tolist()])
+
+    return scores
+
+
+EVERYONE = np.ones(6, bool)
+ASKED = table_of(Statement("a", "r", "c"))
+#                         a   b   c   d   e   f
+SCORES = fixed({("object", "a"): [0, 5, 3, 3, 4, 3], ("subject", "c"): [2, 1, 9, 2, 0, 0]})
+
+
+def test_greater_scores_count_whole_and_ties_half():
+    # object c scores 3: b and e are greater, d and f tie: 1 + 2 + 2/2 = 4
+    # subject a scores 2: c is greater, d ties: 1 + 1 + 1/2 = 2.5
+    ranking = rank(SCORES, ASKED, known=ASKED, candidates=EVERYONE)
+    assert ranking.ranks.tolist() == [[4.0], [2.5]]
+    assert ranking.tied == 2
+
+
+def test_known_answers_are_no_wrong_answers():
+    known = table_of(Statement("a", "r", "b"), Statement("a", "r", "d"), Statement("c", "r", "c"))
+    # object: b and d answer (a, r) too, so only e is greater and f ties; subject: c answers (r, c) too, d ties
+    ranking = rank(SCORES, ASKED, known=known, candidates=EVERYONE)
+    assert ranking.ranks.tolist() == [[2.5], [1.5]]
+
+
+def test_answers_to_other_questions_do_not_filter():
+    known = table_of(Statement("a", "q", "b"), Statement("b", "r", "e"), Statement("e", "r", "a"))
+    assert rank(SCORES, ASKED, known=known, candidates=EVERYONE).ranks.tolist() == [[4.0], [2.5]]
+
+
+def test_the_filter_key_has_qualifiers_or_not():
+    known = table_of(Statement("a", "r", "b", (("q", "f"),)), Statement("a", "r", "e"))
+    with_qualifiers = rank(SCORES, ASKED, known=known, candidates=EVERYONE, key="qualifiers")
+    assert with_qualifiers.ranks[0].tolist() == [3.0]  # b under another qualifier stays a wrong answer
+    alone = rank(SCORES, ASKED, known=known, candidates=EVERYONE, key="triple")
+    assert alone.ranks[0].tolist() == [2.0]
+
+
+def test_the_order_of_qualifiers_says_nothing():
+    asked = table_of(Statement("a", "r", "c", (("q", "e"), ("r", "f"))))
+    known = table_of(Statement("a", "r", "b", (("r", "f"), ("q", "e"))))
+    assert rank(SCORES, asked, known=known, candidates=EVERYONE).ranks[0].tolist() == [3.0]
+
+
+def test_statements_filter_each_other():
+    asked = table_of(Statement("a", "r", "c"), Statement("a", "r", "b"))
+    scores = fixed(
+        {("object", "a"): [0, 2, 1, 0, 0, 0], ("subject", "c"): [1] + [0] * 5, ("subject", "b"): [1] * 6}
+    )
+    ranking = rank(scores, asked, known=asked[:0], candidates=EVERYONE)
+    assert ranking.ranks.tolist() == [[1.0, 1.0], [1.0, 3.5]]
+
+
+def test_only_candidates_compete_and_the_answer_always_stands():
+    candidates = np.array([False, False, False, True, True, False])  # d and e
+    # object: e is greater, d ties; subject a: d ties, e is lower; a and c are no candidates
+    assert rank(SCORES, ASKED, known=ASKED, candidates=candidates).ranks.tolist() == [[2.5], [1.5]]
+    # known answers outside the candidates change nothing
+    known = table_of(Statement("a", "r", "b"), Statement("b", "r", "c"))
+    assert rank(SCORES, ASKED, known=known, candidates=candidates).ranks.tolist() == [[2.5], [1.5]]
+
+
+@pytest.mark.parametrize("entities", [1, 2, 7, 100])
+def test_constant_scores_get_the_middle_rank(entities):
+    statements = Statements.build(
+        [Statement("0", "r", "0"), *(Statement(str(i), "s", "0") for i in range(entities))]
+    )
+    ranking = rank(
+        lambda queries: np.zeros((len(queries), entities)),
+        statements[:1],
+        known=statements[:1],
+        candidates=np.ones(entities, bool),
+    )
+    assert ranking.metrics()["both"].mrr == pytest.approx(2 / (entities + 1))
+
+
+def test_random_scores_get_no_more_than_chance():
+    # over n candidates the expected reciprocal rank is (1 + 1/2 + ... + 1/n) / n
+    rng = np.random.default_rng(0)
+    entities = 50
+    every = Statements.build(Statement(str(i), f"r{j}", str(i)) for i in range(entities) for j in range(40))
+    ranking = rank(
+        lambda queries: rng.random((len(queries), entities)),
+        every,
+        known=every,
+        candidates=np.ones(entities, bool),
+    )
+    chance = sum(1 / k for k in range(1, entities + 1)) / entities
+    assert ranking.metrics()["both"].mrr == pytest.approx(chance, rel=0.1)
+    assert ranking.tied == 0
+
+
+names = st.sampled_from("abcd")
+some = st.lists(
+    st.builds(
+        Statement,
+        names,
+        st.sampled_from("rq"),
+        names,
+        st.lists(st.tuples(st.just("q"), names), max_size=2).map(tuple),
+    ),
+    min_size=1,
+    max_size=8,
+)
+
+
+@given(
+    some,
+    st.integers(1, 8),
+    st.lists(st.integers(0, 2), min_size=48, max_size=48),
+    st.integers(0, 63),
+    st.data(),
+)
+def test_ranks_are_those_of_brute_force(statements, asked, scores, mask, data):
+    """The definition as plain loops over entities and statements, with few distinct scores so that ties abound."""
+    key = data.draw(st.sampled_from(["qualifiers", "triple"]))
+    batch_size = data.draw(st.integers(1, 3))
+    every = table_of(*statements)
+    candidates = np.array([bool(mask >> bit & 1) for bit in range(6)])
+    score = np.array(scores).reshape(2, 4, 6)  # by direction and given entity
+
+    def scorer(queries: Queries) -> np.ndarray:
+        return score[int(queries.asks == "subject"), queries.entity]
+
+    got = rank(scorer, every[:asked], known=every, candidates=candidates, key=key, batch_size=batch_size)
+
+    def question(s: Statement, direction: int):
+        qualifiers = tuple(sorted(s.qualifiers)) if key == "qualifiers" else None
+        return (s.object if direction else s.subject, s.relation, qualifiers)
+
+    for direction in (0, 1):
+        for index, s in enumerate(statements[:asked]):
+            given_entity, answer = (s.object, s.subject) if direction else (s.subject, s.object)
+            row = score[direction, ENTITIES.index(given_entity)]
+            known = {
+                (t.subject if direction else t.object)
+                for t in statements
+                if question(t, direction) == question(s, direction)
+            }
+            expected = 1.0
+            for c, name in enumerate(ENTITIES):
+                if candidates[c] and name != answer and name not in known:
+                    target = row[ENTITIES.index(answer)]
+                    expected += 1.0 if row[c] > target else 0.5 if row[c] == target else 0.0
+            assert got.ranks[direction, index] == expected
+
+
+def test_metrics_by_hand():
+    metrics = Metrics.of(np.array([1.0, 1.5, 4.0, 10.0]))
+    assert metrics.queries == 4
+    assert metrics.mrr == pytest.approx((1 + 2 / 3 + 1 / 4 + 1 / 10) / 4)
+    assert (metrics.h1, metrics.h3, metrics.h10) == (0.25, 0.5, 1.0)
+
+
+def test_metrics_by_direction_and_number_of_qualifiers():
+    ranking = Ranking(
+        ranks=np.array([[1.0, 2.0, 4.0, 5.0], [1.0, 1.0, 2.0, 1.0]]),
+        num_qualifiers=np.array([0, 1, 7, 6]),
+        tied=0,
+    )
+    table = ranking.metrics()
+    assert list(table) == ["both", "object", "subject", "0 qualifiers", "1 qualifier", "6+ qualifiers"]
+    assert table["object"].mrr == pytest.approx((1 + 1 / 2 + 1 / 4 + 1 / 5) / 4)
+    assert table["subject"].mrr == pytest.approx((1 + 1 + 1 / 2 + 1) / 4)
+    assert table["both"].mrr == pytest.approx((table["object"].mrr + table["subject"].mrr) / 2)
+    assert table["1 qualifier"].mrr == pytest.approx(0.75)
+    assert table["6+ qualifiers"].queries == 4
+
+
+def test_queries_hide_what_they_ask_for():
+    statements = table_of(Statement("a", "r", "c", (("q", "e"),)))
+    asks_object, asks_subject = Queries.of(statements, "object"), Queries.of(statements, "subject")
+    assert asks_object.entity.tolist() == [0]
+    assert asks_subject.entity.tolist() == [2]
+    assert not hasattr(asks_object, "object")
+    assert asks_subject.value.tolist() == [4]
+
+
+@pytest.mark.parametrize(
+    ("scores", "message"),
+    [
+        (lambda queries: np.full((len(queries), 6), np.nan), "scorer: expected numbers, got NaN"),
+        (lambda queries: np.zeros((len(queries), 5)), r"expected scores of shape \(1, 6\), got \(1, 5\)"),
+    ],
+)
+def test_scores_that_cannot_be_ranked_are_refused(scores, message):
+    with pytest.raises(ValueError, match=message):
+        rank(scores, ASKED, known=ASKED, candidates=EVERYONE)
+
+
+def test_infinite_scores_can_be_ranked():
+    scores = fixed(
+        {("object", "a"): [-np.inf] * 2 + [0] + [np.inf] + [-np.inf] * 2, ("subject", "c"): [-np.inf] * 6}
+    )
+    assert rank(scores, ASKED, known=ASKED, candidates=EVERYONE).ranks.tolist() == [[2.0], [3.5]]
+
+
+def test_nothing_to_rank_is_refused():
+    with pytest.raises(ValueError, match="expected at least one statement, got none"):
+        rank(SCORES, ASKED[:0], known=ASKED, candidates=EVERYONE)
+    with pytest.raises(
+        ValueError, match=r"candidates: expected a mask over 6 entities, got int64 of shape \(2,\)"
+    ):
+        rank(SCORES, ASKED, known=ASKED, candidates=np.array([0, 1]))
