@@ -29,13 +29,12 @@ _NAME = "variable-misuse"
 def _find(body: Body) -> Iterator[Rewrite]:
     bindings = body.bindings
     for place in body.places(ast.Name):
-        name = place.node.id
         usable = _usable(bindings, place)
         if bindings.symbol(place.node) in usable:
+            name, span = place.node.id, body.span(place.node)
             for symbol, other in usable.items():
                 if other != name:
-                    variable = bindings.span(bindings.binders[symbol][0])
-                    yield replaced(_NAME, body.span(place.node), name, other, variable)
+                    yield replaced(_NAME, span, name, other, bindings.span(bindings.binders[symbol][0]))
 
 
 def _usable(bindings: Bindings, place: Place) -> dict[int, str]:
