@@ -82,7 +82,8 @@ def test_a_missing_data_set_says_where_to_get_it_and_where_to_put_it(tmp_path, m
 
 
 def test_a_named_data_set_must_be_the_published_one(folder: Path, monkeypatch):
-    digests = tuple(split.digest() for split in load(folder).splits.values())
+    published = load(folder)
+    digests = (published.train.digest(), published.valid.digest(), published.test.digest())
     facts = {"source": "here", "licence": "none", "entities": 4, "relations": 2}
     monkeypatch.setenv("HYPERHEAT_DATA", str(folder.parent))
     monkeypatch.setitem(KNOWN, "mine", Facts(**facts, statements=(2, 1, 1), sha256=digests))

@@ -1,5 +1,7 @@
 """Ranks: computed by hand, compared with brute force, at chance for a model that knows nothing."""
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -17,7 +19,7 @@ def table_of(*statements: Statement) -> Statements:
     return Statements.build([everything, *statements])[1:]
 
 
-def fixed(by_query: dict[tuple[str, str], list[float]]):
+def fixed(by_query: Mapping[tuple[str, str], Sequence[float]]):
     """A scorer that looks scores up by the direction and the given entity."""
 
     def scores(queries: Queries) -> np.ndarray:

@@ -28,8 +28,10 @@ def _read(path: Path) -> list:
     for item in read(path):
         if isinstance(item, Statement):
             pairs = tuple((q.removeprefix(EX), v.removeprefix(EX)) for q, v in item.qualifiers)
-            parts = (part.removeprefix(EX) for part in (item.subject, item.relation, item.object))
-            item = Statement(*parts, pairs)
+            subject, relation, obj = (
+                part.removeprefix(EX) for part in (item.subject, item.relation, item.object)
+            )
+            item = Statement(subject, relation, obj, pairs)
         items.append(item)
     return items
 
