@@ -62,7 +62,6 @@ INVALID = (
 ARGUMENT_SWAP = Kind(
     name=_NAME,
     message="`{first}` and `{second}` may be meant in each other's place",
-    manual=__doc__,
     find=_find,
     valid=VALID,
     invalid=INVALID,

@@ -78,7 +78,6 @@ INVALID = (
 ASSIGNMENT = Kind(
     name=_NAME,
     message="`{replacement}` may be meant instead of `{original}`",
-    manual=__doc__,
     find=_find,
     valid=VALID,
     invalid=INVALID,

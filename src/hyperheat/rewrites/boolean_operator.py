@@ -132,7 +132,10 @@ INVALID = (
 BOOLEAN_OPERATOR = Kind(
     name=_NAME,
     message="`{replacement}` may be meant instead of `{original}`",
-    manual=__doc__,
+    messages={
+        _NEGATED: "a `not` may be missing before `{first}`",
+        _PLAIN: "the `not` may be too much in `{first}`",
+    },
     find=_find,
     valid=VALID,
     invalid=INVALID,

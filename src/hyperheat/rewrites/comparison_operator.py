@@ -56,7 +56,6 @@ INVALID = (
 COMPARISON_OPERATOR = Kind(
     name=_NAME,
     message="`{replacement}` may be meant instead of `{original}`",
-    manual=__doc__,
     find=_find,
     valid=VALID,
     invalid=INVALID,

@@ -1,7 +1,8 @@
 """What a kind of rewrite is: its name, its manual page, its cases, and how to find its places."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 
 from hyperheat.rewrites.body import Body
 from hyperheat.rewrites.edit import Edit, Rewrite, Span
@@ -25,16 +26,22 @@ class Case:
 class Kind:
     """One kind of bug and of repair.
 
-    `message` is filled in with the texts of a rewrite, `manual` is the page of the kind; `valid` are cases
-    with rewrites, `invalid` are cases without any.
+    `message` is what a rewrite says, `messages` hold others for particular replacements; `find` lists
+    the rewrites, in a module whose docstring is the manual page; `valid` are cases with rewrites, `invalid` are cases
+    without any.
     """
 
     name: str
     message: str
-    manual: str
+    messages: Mapping[str, str] = field(default_factory=dict)
     find: Callable[[Body], Iterable[Rewrite]]
     valid: tuple[Case, ...]
     invalid: tuple[Case, ...]
+
+    @property
+    def manual(self) -> str:
+        """The manual page."""
+        return sys.modules[self.find.__module__].__doc__ or ""
 
     def describe(self, rewrite: Rewrite, source: str) -> str:
         """What a rewrite of this kind says in plain words about the function it applies to.
@@ -43,7 +50,8 @@ class Kind:
         '`left` may be meant instead of `right`'
         """
         first, second = rewrite.arguments or (rewrite.location, rewrite.location)
-        return self.message.format(
+        message = self.messages.get(rewrite.replacement, self.message)
+        return message.format(
             original=rewrite.original,
             replacement=rewrite.replacement,
             first=_excerpt(source, first),

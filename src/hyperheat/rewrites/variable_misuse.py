@@ -125,7 +125,6 @@ INVALID = (
 VARIABLE_MISUSE = Kind(
     name=_NAME,
     message="`{replacement}` may be meant instead of `{original}`",
-    manual=__doc__,
     find=_find,
     valid=VALID,
     invalid=INVALID,
