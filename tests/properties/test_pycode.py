@@ -76,7 +76,7 @@ def _statements() -> st.SearchStrategy[list[str]]:
                 "v.x = {0}",
                 "v[{0}] = {1}",
                 "v += {0}",
-                "v: int = {0}",
+                "v: {0} = {1}",
             ),
             *(
                 "return {0}",

@@ -339,3 +339,6 @@ class TestLastUses:
 
     def test_closures_may_be_called_last(self):
         assert last_uses("def g():\n    return x\nf(x)", "x", "x") == ["2:x", "3:x"]
+
+    def test_a_lambda_in_an_annotation_never_runs(self):
+        assert last_uses("v: (lambda x: x) = x", "x", "x") == ["1:x''"]

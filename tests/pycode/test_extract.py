@@ -197,3 +197,9 @@ def test_output_does_not_depend_on_the_hash_seed():
     ]
     assert len(outputs[0]) > 100_000
     assert outputs[0] == outputs[1]
+
+
+def test_a_parameter_occurs_at_its_name_whatever_stands_around_it():
+    lines = str(extract("def f(a: A = 1): return a\n").functions[0].graph).splitlines()
+    assert "MayWrite(prev: a#3, succ: a#11)" in lines
+    assert any(line.startswith("Symbol(") and "occ: a#3, may_last_use: a#11" in line for line in lines)

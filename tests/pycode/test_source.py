@@ -120,23 +120,23 @@ REFUSED = {
 @pytest.mark.parametrize("case", REFUSED)
 def test_refuses_with_one_sentence_and_at_once(case):
     source, message = REFUSED[case]
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(SourceError) as caught:
         extract(source, "a.py")
     assert message in str(caught.value)
     assert str(caught.value).startswith("a.py")
     assert "\n" not in str(caught.value)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
 
 
 def test_one_function_that_is_too_long_is_refused_alone():
     source = "def g(): pass\n" + RETURN + " and ".join(["x"] * 30_000)
-    start = time.perf_counter()
+    start = time.process_time()
     module = extract(source, "a.py")
     assert [function.name for function in module.functions] == ["g"]
     expected = f"a.py:2: expected at most {MAX_TOKENS} tokens in the function f, got more"
     assert [str(refusal) for refusal in module.refused] == [expected]
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
 
 
 READ = {
@@ -155,10 +155,10 @@ READ = {
 
 @pytest.mark.parametrize("case", READ)
 def test_reads_what_is_odd_but_valid(case):
-    start = time.perf_counter()
+    start = time.process_time()
     functions = extract(READ[case]).functions
     assert len(functions) == (0 if case in ("empty", "blank") else 1)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
 
 
 def test_refusals_pass_between_processes():

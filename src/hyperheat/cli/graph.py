@@ -10,9 +10,10 @@ from typing import Annotated, Literal, NoReturn
 import numpy as np
 from cyclopts import Parameter
 
-from hyperheat.hypergraph import Hypergraph, Position
+from hyperheat.hypergraph import Hypergraph
 from hyperheat.hypergraph.draw import to_dot, to_svg, to_text
 from hyperheat.hypergraph.hif import to_hif
+from hyperheat.hypergraph.jsonl import to_record
 from hyperheat.hypergraph.transforms import drop_relations, subgraph
 from hyperheat.pycode import FunctionGraph, SourceError, extract
 from hyperheat.pycode.project import ProjectIndex
@@ -112,26 +113,7 @@ def _text(function: FunctionGraph, graph: Hypergraph) -> str:
 
 
 def _json(function: FunctionGraph, graph: Hypergraph) -> str:
-    edges = [
-        {
-            "relation": edge.relation,
-            "incidences": [[_number(qualifier), node] for qualifier, node in edge.incidences],
-        }
-        for edge in graph
-    ]
-    spans = [] if graph.span is None else graph.span.tolist()
-    record = {
-        "name": function.name,
-        "span": function.span,
-        "nodes": graph.labels,
-        "edges": edges,
-        "spans": spans,
-    }
-    return json.dumps(record)
-
-
-def _number(qualifier: str | Position) -> str | int:
-    return qualifier.index if isinstance(qualifier, Position) else qualifier
+    return json.dumps({"name": function.name, "span": function.span, **to_record(graph)})
 
 
 _FORMATS: dict[str, Callable[[FunctionGraph, Hypergraph], str]] = {

@@ -16,7 +16,7 @@ from hyperheat.hypergraph.builder import HypergraphBuilder
 from hyperheat.hypergraph.files import whole_file
 from hyperheat.hypergraph.graph import Hypergraph, Position
 
-__all__ = ["read_jsonl", "write_jsonl"]
+__all__ = ["read_jsonl", "to_record", "write_jsonl"]
 
 
 def write_jsonl(graphs: Iterable[Hypergraph], path: str | os.PathLike[str]) -> int:
@@ -24,7 +24,7 @@ def write_jsonl(graphs: Iterable[Hypergraph], path: str | os.PathLike[str]) -> i
     count = 0
     with whole_file(path) as temporary, temporary.open("w", encoding="utf-8") as file:
         for graph in graphs:
-            file.write(json.dumps(_encode(graph)) + "\n")
+            file.write(json.dumps(to_record(graph)) + "\n")
             count += 1
     return count
 
@@ -42,7 +42,8 @@ def read_jsonl(path: str | os.PathLike[str]) -> Iterator[Hypergraph]:
             yield graph
 
 
-def _encode(graph: Hypergraph) -> dict[str, Any]:
+def to_record(graph: Hypergraph) -> dict[str, Any]:
+    """The object that a line holds."""
     record: dict[str, Any] = {
         "nodes": graph.labels,
         "edges": [

@@ -221,7 +221,9 @@ class _Solver:
         self.last_uses: list[int] = []
         self.owned: dict[Function, list[int]] = {unit.function: [] for unit in units}
         for number, symbol in enumerate(names.symbols):
-            self.owned[symbol.owner or units[0].function].append(number)
+            # a lambda in the annotation of a local is named in, but never run: it is no unit
+            owner = symbol.owner if symbol.owner in self.owned else units[0].function
+            self.owned[owner].append(number)
         self._make_escapes()
         self.entry = list(self.escapes)
         self.after = [0] * len(units)

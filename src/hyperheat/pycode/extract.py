@@ -15,9 +15,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from hyperheat.hypergraph import Hypergraph
-from hyperheat.pycode.definitions import ModuleDefinitions, define
+from hyperheat.pycode.definitions import ModuleDefinitions
 from hyperheat.pycode.flow import FunctionFlow, analyse
-from hyperheat.pycode.project import ProjectIndex
+from hyperheat.pycode.project import ProjectIndex, define_file
 from hyperheat.pycode.scopes import ModuleScope
 from hyperheat.pycode.semantics import CallCounts, relations
 from hyperheat.pycode.source import Source, SourceError
@@ -87,7 +87,7 @@ def extract(
     tree = text.parse()
     facts = ModuleFacts(
         source=text,
-        definitions=define(tree) if project is None or text.path is None else project.define(tree, text.path),
+        definitions=define_file(tree, text.path, project),
         project=project,
         comments=comments,
         chunk=chunk,

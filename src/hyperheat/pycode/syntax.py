@@ -60,7 +60,9 @@ class FunctionSyntax:
         return line, column, end_line, end_column
 
     def node(self, anchor: Anchor) -> int:
-        """The graph node of an anchor."""
+        """The graph node of an anchor; a parameter stands for its name, without annotation and default."""
+        if type(anchor) is ast.arg:
+            anchor = (anchor, "arg")
         if isinstance(anchor, ast.AST):
             return self._nodes[anchor]
         key, index = anchor[:2], anchor[2] if len(anchor) == 3 else 0
