@@ -1,6 +1,7 @@
 """`hyperheat kg import` and `kg eval`: reports, tables, JSON and errors."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -155,6 +156,21 @@ def test_errors_are_one_line_and_exit_with_2(
     assert stop.value.code == 2
     assert message in err
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(("name", "package"), [("x.ttl", "pyoxigraph"), ("x.parquet", "pyarrow")])
+def test_a_missing_package_is_said_in_one_sentence(
+    name: str,
+    package: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+):
+    (tmp_path / name).write_text("")
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(SystemExit):
+        import_statements(str(tmp_path / name), to=tmp_path / "out")
+    assert capsys.readouterr().err.startswith(f"{package} is needed here and could not be imported")
 
 
 def test_the_command_offers_every_format():

@@ -48,6 +48,15 @@ def test_other_spellings_of_splits_and_files_beside_them(folder: Path):
     assert [len(split) for split in load(folder).splits.values()] == [2, 1, 1]
 
 
+def test_statements_may_lie_in_a_folder_of_their_own(folder: Path):
+    (folder / "triples").mkdir()
+    inner = folder / "statements"
+    inner.mkdir()
+    for name in FILES:
+        (folder / name).rename(inner / name)
+    assert [len(split) for split in load(folder).splits.values()] == [2, 1, 1]
+
+
 def test_folders_without_clear_splits_are_refused(folder: Path):
     (folder / "train.csv").write_text("head,relation,tail\n")
     with pytest.raises(

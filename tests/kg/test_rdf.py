@@ -96,9 +96,18 @@ def test_statement_nodes_of_wikidata(write):
         Dropped("bookkeeping of a claim"),
         Statement("Q937", "P69", "Q11942", (("P512", "Q3"),)),
         Dropped("deprecated"),
-        Dropped("literal as object"),
+        Dropped("somevalue as object"),
         Dropped("claim without a value"),
     ]
+
+
+def test_reifiers_and_statement_nodes_of_which_nothing_is_said(write):
+    assert _read(write(f"@prefix : <{EX}> .\n:a :p :b ~ :r .\n:c :p :d .\n")) == [
+        Statement("a", "p", "b"),
+        Statement("c", "p", "d"),
+    ]
+    path = write(f"{WIKIDATA}wd:Q1 p:P69 wds:one .\nwd:Q2 p:P69 wds:two .\n")
+    assert list(read(path)) == [Dropped("claim without a value")] * 2
 
 
 def test_direct_triples_count_where_there_are_no_statement_nodes(write):

@@ -37,7 +37,7 @@ def import_statements(
     """
     try:
         report = save(load(source, format, labels), to)
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, ImportError) as error:
         _fail(error)
     text = json_module.dumps(report, indent=1, ensure_ascii=False) if json else _report(report, to)
     sys.stdout.write(text + "\n")
@@ -85,7 +85,7 @@ def evaluate(
             without_leaks=without_leaks,
         )
         evaluation = evaluate_scorer(load(data), MODELS[model], protocol)
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, ImportError) as error:
         _fail(error)
     if json:
         sys.stdout.write(json_module.dumps({"model": model, **evaluation.to_json()}, indent=1) + "\n")

@@ -121,6 +121,8 @@ def load(source: str | os.PathLike[str], format: str | None = None, labels: Path
     if not path.exists():
         facts = KNOWN.get(os.fspath(source))
         path = _locate(os.fspath(source), facts)
+    if (path / "statements").is_dir():  # as WD50K is published, beside a folder of triples
+        path = path / "statements"
     files = _split_files(path) if path.is_dir() else {"train": path}
     chosen = format or detect(files["train"])
     found_labels: dict[str, str] = {}

@@ -58,13 +58,17 @@ class Heuristic:
         row = np.concatenate([rows, np.repeat(rows, np.diff(queries.offsets))])
         owner, place = self._together.of(context)
         cells = row[owner] * self._num_entities + self._together.entity[place]
-        size = len(queries) * self._num_entities
-        scores = np.bincount(cells, self._together.weight[place], size).reshape(len(queries), -1)
+        scores = np.bincount(cells, self._together.weight[place], len(queries) * self._num_entities)
+        scores = scores.astype(float, copy=False).reshape(
+            len(queries), -1
+        )  # without weights they are integers
         answered = self._answered[queries.asks]
         row, place = answered.of(queries.relation)
-        known = np.full(scores.shape, _NEW_THERE)
-        known[row, answered.entity[place]] = 1
-        return scores * known
+        known_there = row, answered.entity[place]
+        kept = scores[known_there]
+        scores *= _NEW_THERE
+        scores[known_there] = kept
+        return scores
 
 
 def _co_occurrence(training: Statements) -> _Lists:

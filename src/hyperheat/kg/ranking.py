@@ -143,10 +143,9 @@ def _count(
     row = np.concatenate([lines, row])
     other = np.concatenate([answers, other])
     row, other = row[candidates[other]], other[candidates[other]]
-    against = scores[:, candidates]
     counts = []
     for compare in (np.greater, np.equal):
-        counted = compare(against, answer_scores[:, None]).sum(axis=1)
+        counted = np.count_nonzero(compare(scores, answer_scores[:, None]) & candidates, axis=1)
         left_out = compare(scores[row, other], answer_scores[row])
         counts.append(counted - np.bincount(row[left_out], minlength=len(scores)))
     return counts[0], counts[1]

@@ -15,6 +15,7 @@ Qualifiers are a multiset: their order is kept but says nothing.
 """
 
 import hashlib
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
@@ -93,9 +94,7 @@ class Statements:
         """Collect statements one by one; only their columns are held in memory."""
         entity: dict[str, int] = {}
         relation: dict[str, int] = {}
-        main: list[int] = []
-        pairs: list[int] = []
-        offsets = [0]
+        main, pairs, offsets = array("q"), array("q"), array("q", [0])
         for s in statements:
             main.append(entity.setdefault(s.subject, len(entity)))
             main.append(relation.setdefault(s.relation, len(relation)))
@@ -106,7 +105,7 @@ class Statements:
             offsets.append(len(pairs) // 2)
         entities, entity_rank = _sorted_table(entity)
         relations, relation_rank = _sorted_table(relation)
-        mains, qualifiers = np.array(main, int).reshape(-1, 3), np.array(pairs, int).reshape(-1, 2)
+        mains, qualifiers = np.array(main).reshape(-1, 3), np.array(pairs).reshape(-1, 2)
         return cls(
             entities=entities,
             relations=relations,

@@ -93,7 +93,7 @@ def _parse(path: Path) -> _Graph:
 def _reified(graph: _Graph, triple: Triple) -> Iterator[Item]:
     """The statement of an asserted triple, or one for each of its reifiers."""
     subject, predicate, obj = triple
-    for pairs in [graph.about[node] for node in graph.reifiers.get(triple, ())] or [[]]:
+    for pairs in [graph.about.get(node, []) for node in graph.reifiers.get(triple, ())] or [[]]:
         kept = tuple((_short(name), _short(_name(term))) for name, term in pairs if _is_name(term))
         for _ in range(len(pairs) - len(kept)):
             yield Dropped("literal as qualifier value")
@@ -102,28 +102,28 @@ def _reified(graph: _Graph, triple: Triple) -> Iterator[Item]:
 
 def _claim(graph: _Graph, subject: str, node: str) -> Iterator[Item]:
     """The statement of one of Wikidata's statement nodes."""
-    pairs = graph.about[node]
+    pairs = graph.about.get(node, [])
     if any(predicate == _RANK and _name(term) == _DEPRECATED for predicate, term in pairs):
         yield Dropped("deprecated")
         return
     main = None
     qualifiers = []
     for predicate, term in pairs:
-        if (
-            not predicate.startswith((_OBJECT, _QUALIFIER))
-            or "/" in predicate[len(_CLAIM) :].partition("/")[2]
-        ):
+        space = predicate[: predicate.rfind("/") + 1]
+        if space not in (_OBJECT, _QUALIFIER):
             yield Dropped("bookkeeping of a claim")
-        elif predicate.startswith(_OBJECT):
-            main = (predicate, term)
-        elif not _is_entity(term):
-            yield Dropped("literal as qualifier value")
-        else:
+        elif space == _OBJECT:
+            main = (_short(predicate), term)
+        elif _is_entity(term):
             qualifiers.append((_short(predicate), _short(_name(term))))
-    if main is None or not _is_entity(main[1]):
-        yield Dropped("literal as object" if main else "claim without a value")
-        return
-    yield Statement(_short(subject), _short(main[0]), _short(_name(main[1])), tuple(qualifiers))
+        else:
+            yield Dropped(f"{_kind(term)} as qualifier value")
+    if main is None:
+        yield Dropped("claim without a value")
+    elif _is_entity(main[1]):
+        yield Statement(_short(subject), main[0], _short(_name(main[1])), tuple(qualifiers))
+    else:
+        yield Dropped(f"{_kind(main[1])} as object")
 
 
 def _label_or_dropped(subject: str, predicate: str, term: Any) -> Item:
@@ -139,8 +139,12 @@ def _is_name(term: Any) -> bool:
 
 
 def _is_entity(term: Any) -> bool:
-    """Whether a claim names an entity: in Wikidata a blank node is an unknown value."""
     return type(term).__name__ == "NamedNode" and term.value.startswith(f"{_WIKIDATA}entity/")
+
+
+def _kind(term: Any) -> str:
+    """What a claim has in place of an entity: in Wikidata a blank node is an unknown value."""
+    return "somevalue" if type(term).__name__ == "BlankNode" else "literal"
 
 
 def _name(term: Any) -> str:
