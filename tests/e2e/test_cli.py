@@ -41,3 +41,10 @@ def test_a_closed_pipe_is_not_an_error():
     script = f"{sys.executable} -m hyperheat graph {json.__file__} | head -n 1"
     done = subprocess.run(script, shell=True, capture_output=True, text=True, check=False, timeout=120)
     assert "Traceback" not in done.stderr
+
+
+def test_a_missing_package_is_said_in_one_sentence():
+    script = "import sys\nsys.modules['torch'] = None\nsys.argv[1:] = ['demo']\nfrom hyperheat.cli import main\nmain()"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == "hyperheat: this command needs the package 'torch': pip install 'hyperheat[train]'\n"

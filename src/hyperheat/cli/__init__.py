@@ -19,7 +19,7 @@ kg = App(name="kg", help="Statements with qualifiers: import, check and complete
 app.command(kg)
 
 _NEEDS = "hyperheat: this command needs the package {name!r}: pip install 'hyperheat[{extra}]'\n"
-_EXTRAS = {"torch": "train", "safetensors": "train", "pyarrow": "train"}
+_EXTRAS = {"torch": "train", "safetensors": "train", "pyarrow": "train", "pyoxigraph": "train"}
 
 app.command("hyperheat.cli.demo:demo", help="Draw a small hypergraph and run an encoder on it.")
 app.command("hyperheat.cli.graph:graph", help="Show the hypergraph of Python functions.")
@@ -43,7 +43,7 @@ def main() -> None:
     """Run the command line."""
     try:
         app()
-    except ModuleNotFoundError as error:
+    except ImportError as error:
         extra = _EXTRAS.get(error.name or "")
         if extra is None:
             raise
