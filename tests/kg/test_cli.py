@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from hyperheat.cli.kg import Format, evaluate, import_statements
+from hyperheat.kg.datasets import KNOWN
 from hyperheat.kg.readers import FORMATS
 
 TRAIN = "film,award,Oscar,winner,Ann\nfilm,award,Oscar,winner,Ann\nplay,award,Tony\nfilm,made in,France\n"
@@ -175,3 +176,13 @@ def test_a_missing_package_is_said_in_one_sentence(
 
 def test_the_command_offers_every_format():
     assert Format.__args__ == tuple(FORMATS)
+
+
+def test_the_page_names_every_format_and_data_set():
+    page = (Path(__file__).parents[2] / "docs" / "knowledge-graphs.md").read_text(encoding="utf-8")
+    for name in FORMATS:
+        assert f"| `{name}` |" in page
+    for name, facts in KNOWN.items():
+        counts = " / ".join(f"{count:,}" if count else "-" for count in facts.statements)
+        known = "yes" if facts.sha256 else "no"
+        assert f"| `{name}` | {counts} | {facts.entities:,} | {facts.relations:,} | {known} |" in page
