@@ -1,5 +1,6 @@
 """Data sets: splits, labels, identity, and what is said of missing and broken ones."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -178,3 +179,9 @@ def test_drops_are_counted_by_split_and_reason(tmp_path: Path):
         "literal as qualifier value": 2,
         "literal as subject or object": 1,
     }
+
+
+def test_labels_are_one_line_each(folder: Path, tmp_path: Path):
+    labelled = replace(load(folder), labels={"Q1": "one\n\ttwo", "Q2": " \n"})
+    save(labelled, tmp_path / "out")
+    assert load(tmp_path / "out").labels == {"Q1": "one two"}

@@ -34,6 +34,13 @@ def test_nested_qualifiers(write):
     assert list(read(path)) == [Statement("a", "r", "b", (("x", "u"), ("x", "v"))), Statement("c", "r", "d")]
 
 
+def test_a_qualifier_may_have_several_columns(tmp_path):
+    names = ["head", "relation", "tail", "q:x", "q:x"]
+    path = tmp_path / "facts.parquet"
+    parquet.write_table(pyarrow.Table.from_arrays([pyarrow.array([value]) for value in "arbuv"], names), path)
+    assert list(read(path)) == [Statement("a", "r", "b", (("x", "u"), ("x", "v")))]
+
+
 @pytest.mark.parametrize(
     ("columns", "message"),
     [

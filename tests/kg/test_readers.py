@@ -3,11 +3,15 @@
 import bz2
 import gzip
 import json
+from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from hyperheat.kg import Statement
+from hyperheat.kg import Statement, Statements
 from hyperheat.kg.readers import FORMATS, Dropped, Label, ReadError, detect, jsonl, read
 
 PHD = Statement("Einstein", "educated at", "Zurich", (("degree", "PhD"),))
@@ -149,6 +153,11 @@ BROKEN = {
     "broken JSON": ("wikipeople", '{"P69_h": \n', r":1: expected a JSON object, got"),
     "list for object": ("jsonl", "[1]\n", r":1: expected a JSON object, got '\[1\]'"),
     "deep JSON": ("jsonl", "[" * 100_000 + "\n", r":1: expected a JSON object"),
+    "half a surrogate pair": (
+        "jsonl",
+        '{"subject": "\\ud800", "relation": "r", "object": "b"}\n',
+        r":1: expected a JSON object",
+    ),
     "empty entity": (
         "jf17k",
         "r\ta\tb\nr\ta\t\tb\n",
@@ -289,12 +298,54 @@ def test_wikidata_dumps_are_streamed(write):
         _entity({"P69": [{"mainsnak": _snak({"entity-type": "lexeme", "numeric-id": 1})}]}),
         _entity({"P69": [{"mainsnak": _snak({"id": "Q1"}), "qualifiers-order": ["P1"]}]}),
         _entity([1]),
+        '{"id": 1, "type": "item"}',
+        '{"id": "Q1", "type": "item", "labels": {"en": {"value": 1}}}',
+        _entity({"P69": [{"mainsnak": _snak({"id": ["Q1"]})}]}),
         '{"id": "Q1", "type": "item", "claims": {',
     ],
 )
 def test_broken_entities_of_wikidata_are_refused_with_their_line(broken, write):
     with pytest.raises(ReadError, match=r"dump\.json:2: expected "):
         list(read(write("dump.json", f"[\n{broken},\n"), "wikidata"))
+
+
+pieces = st.sampled_from(
+    [*(text for _, text, _ in GOOD.values()), ",", "\t", "\n", '"', "{", "}", "[", "null", "Q1", ""]
+)
+values = st.recursive(
+    st.none() | st.integers(0, 3) | st.sampled_from(["Q1", "value", "wikibase-entityid", ""]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["id", "type", "snaktype", "datavalue", "value", "mainsnak", "qualifiers", "P1", "en"]
+            ),
+            inner,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@given(st.sampled_from(sorted(GOOD)), st.lists(pieces | st.text(max_size=5), max_size=6).map("".join))
+def test_no_text_breaks_a_reader(format, text):
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "facts.txt"
+        path.write_bytes(text.encode("utf-8", "surrogatepass"))
+        with suppress(ReadError):
+            Statements.build(item for item in read(path, format) if isinstance(item, Statement))
+        with suppress(ReadError):
+            detect(path)
+
+
+@given(values, values, values)
+def test_no_entity_breaks_the_reader_of_wikidata(claims, claim, snak):
+    entity = {"id": "Q1", "claims": {"P1": [claim, {"mainsnak": snak, "qualifiers": claims}], "P2": claims}}
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "dump.json"
+        path.write_text(json.dumps(entity))
+        with suppress(ReadError):
+            Statements.build(item for item in read(path, "wikidata") if isinstance(item, Statement))
 
 
 def test_every_format_is_tested():

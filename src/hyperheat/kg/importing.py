@@ -31,8 +31,9 @@ def save(dataset: Dataset, folder: Path) -> dict[str, Any]:
         else:
             path.unlink(missing_ok=True)  # of an earlier import into the same folder
     with whole_file(folder / "labels.tsv") as temporary, temporary.open("w", encoding="utf-8") as file:
-        for name, text in sorted(dataset.labels.items()):
-            file.write(f"{name}\t{' '.join(text.split())}\n")
+        for name, label in sorted(dataset.labels.items()):
+            if text := " ".join(label.split()):
+                file.write(f"{name}\t{text}\n")
     result = report(dataset)
     with whole_file(folder / "report.json") as temporary:
         temporary.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -21,12 +21,13 @@ def read(path: Path) -> Iterator[Item]:
     row = 0
     try:
         with parquet.ParquetFile(path) as file:
-            names = [name for name in file.schema_arrow.names if name != "qualifiers"]
-            nested = "qualifiers" in file.schema_arrow.names
-            columns = Columns.of(names)
+            names = file.schema_arrow.names
+            nested = names.index("qualifiers") if "qualifiers" in names else None
+            flat = [place for place in range(len(names)) if place != nested]
+            columns = Columns.of([names[place] for place in flat])
             for batch in file.iter_batches():
-                cells = zip(*(batch.column(name).to_pylist() for name in names), strict=True)
-                pairs = batch.column("qualifiers").to_pylist() if nested else [None] * len(batch)
+                cells = zip(*(batch.column(place).to_pylist() for place in flat), strict=True)
+                pairs = [None] * len(batch) if nested is None else batch.column(nested).to_pylist()
                 for values, more in zip(cells, pairs, strict=True):
                     row += 1
                     yield _statement(columns, values, more)

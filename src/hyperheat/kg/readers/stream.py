@@ -83,6 +83,8 @@ def parse_object(path: Path, number: int, text: str) -> dict[str, Any]:
     """The JSON object of a line."""
     try:
         record = json.loads(text)
+        if "\\ud" in text.lower():  # may be half a pair of surrogates, which no file can hold
+            json.dumps(record, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
         raise ReadError(path, number, f"expected a JSON object, got {text[:40]!r}: {error}") from None
     if not isinstance(record, dict):

@@ -35,10 +35,10 @@ def read(path: Path) -> Iterator[Item]:
 
 
 def _items(entity: dict[str, Any]) -> Iterator[Item]:
-    subject = entity["id"]
+    subject = _text(entity["id"])
     label = (entity.get("labels") or {}).get(_LANGUAGE)
     if label is not None:
-        yield Label(subject, label["value"])
+        yield Label(subject, _text(label["value"]))
     claims = entity.get("claims") or {}  # an entity without claims has a list here
     for relation, group in claims.items():
         for claim in group:
@@ -68,12 +68,18 @@ def _qualifiers(claim: dict[str, Any]) -> Iterator[tuple[str, str | Dropped]]:
 def _entity(snak: dict[str, Any]) -> str | Dropped:
     """The entity that a snak names."""
     if snak["snaktype"] != "value":
-        return Dropped(snak["snaktype"])
+        return Dropped(_text(snak["snaktype"]))
     data = snak["datavalue"]
     if data["type"] != "wikibase-entityid":
         return Dropped("literal")
     value = data["value"]
     if "id" in value:
-        return value["id"]
+        return _text(value["id"])
     letter = {"item": "Q", "property": "P"}[value["entity-type"]]  # dumps before 2017 have the number alone
     return f"{letter}{value['numeric-id']}"
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str) or not value:
+        raise TypeError(f"expected text, got {value!r}")
+    return value
