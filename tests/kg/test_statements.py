@@ -110,6 +110,16 @@ def test_unknown_names_are_refused_with_near_ones():
         built.relation_index("x")
 
 
+def test_memberships_and_main_entities():
+    built = Statements.build([Statement("a", "r", "b", (("q", "c"), ("q", "a"))), Statement("b", "r", "b")])
+    owner, entity = built.memberships()
+    assert sorted(zip(owner.tolist(), entity.tolist(), strict=True)) == [
+        *((0, 0), (0, 0), (0, 1), (0, 2)),
+        *((1, 1), (1, 1)),
+    ]
+    assert built.main_entities().tolist() == [True, True, False]
+
+
 def test_digest_is_the_checksum_of_the_text_file():
     # printf 'Q1,P1,Q2,P2,Q3\nQ1,P1,Q4\n' | sha256sum
     statements = [Statement("Q1", "P1", "Q2", (("P2", "Q3"),)), Statement("Q1", "P1", "Q4")]

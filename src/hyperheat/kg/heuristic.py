@@ -74,9 +74,7 @@ class Heuristic:
 def _co_occurrence(training: Statements) -> _Lists:
     """For each entity the others that share statements with it, weighted by P(other | entity)."""
     num_entities = len(training.entities)
-    rows = np.arange(len(training))
-    owner = np.concatenate([rows, rows, np.repeat(rows, training.num_qualifiers)])
-    held = np.concatenate([training.subject, training.object, training.value])
+    owner, held = training.memberships()
     codes = np.unique(owner * num_entities + held)
     owner, held = codes // num_entities, codes % num_entities
     sizes = np.bincount(owner, minlength=len(training))

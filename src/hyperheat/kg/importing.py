@@ -92,7 +92,4 @@ def _evaluations(dataset: Dataset) -> list[tuple[str, Statements, Statements]]:
 
 def _unseen(training: Statements, checked: Statements) -> int:
     """How many entities of the checked statements no training statement holds."""
-    seen, new = (
-        np.unique(np.concatenate([part.subject, part.object, part.value])) for part in (training, checked)
-    )
-    return len(np.setdiff1d(new, seen))
+    return len(np.setdiff1d(checked.memberships()[1], training.memberships()[1]))

@@ -53,23 +53,16 @@ def _is_seen(
 
 
 def _entity_sets(training: Statements, checked: Statements) -> int:
-    found, holder = _holders(training, *_memberships(checked))
+    found, holder = _holders(training, *checked.memberships())
     triples = number_triples(concatenate([training, checked]))
     other = triples[len(training) + found] != triples[holder]
     return len(np.unique(found[other]))
 
 
-def _memberships(statements: Statements) -> tuple[np.ndarray, np.ndarray]:
-    """Every statement and each of its entities: two columns, repeated entities included."""
-    rows = np.arange(len(statements))
-    owner = np.concatenate([rows, rows, np.repeat(rows, statements.num_qualifiers)])
-    return owner, np.concatenate([statements.subject, statements.object, statements.value])
-
-
 def _holders(training: Statements, owner: np.ndarray, entity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Pairs (set, statement of training that holds it); set i has the entities where owner is i."""
     num_entities = len(training.entities)
-    held_by, held = _memberships(training)
+    held_by, held = training.memberships()
     codes = np.unique(held.astype(np.int64) * len(training) + held_by)  # sorted by entity, then by statement
     bounds = np.searchsorted(codes, np.arange(num_entities + 1) * len(training))
     degree = np.diff(bounds)

@@ -187,6 +187,12 @@ class Statements:
         """The index of a relation; an unknown name is refused with the nearest known ones."""
         return _index("relation", name, self.relations)
 
+    def memberships(self) -> tuple[np.ndarray, np.ndarray]:
+        """Every statement and each of its entities in whatever role: two columns, repeated entities included."""
+        rows = np.arange(len(self))
+        owner = np.concatenate([rows, rows, np.repeat(rows, self.num_qualifiers)])
+        return owner, np.concatenate([self.subject, self.object, self.value])
+
     def main_entities(self) -> np.ndarray:
         """Which entities are the subject or object of a statement: a mask over the table."""
         mask = np.zeros(len(self.entities), bool)
