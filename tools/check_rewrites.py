@@ -132,7 +132,10 @@ def check_function(function: FunctionGraph, found: tuple[Rewrite, ...], compared
 
 def check_inverse(rewrite: Rewrite, function: FunctionGraph, facts: ModuleFacts) -> list[str]:
     """What is wrong with the candidates of the result of a rewrite."""
-    result = extract_function(rewrite.apply(function.source), function, facts)
+    try:
+        result = extract_function(rewrite.apply(function.source), function, facts)
+    except SourceError as error:
+        return [f"the result is refused ({error.problem}): {rewrite}"]
     inverse = rewrite.inverse(function.source)
     equal = [candidate for candidate in candidates(result) if candidate == inverse]
     if len(equal) != 1:

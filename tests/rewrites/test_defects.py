@@ -20,7 +20,13 @@ def test_a_tuple_is_never_augmented(target):
 
 @pytest.mark.parametrize(
     ("condition", "without"),
-    [("not(a)", "(a)"), ("not (a)", "(a)"), ("not(a)[0]", "(a)[0]"), ("not(a and b)", "(a and b)")],
+    [
+        ("not(a)", "(a)"),
+        ("not (a)", "(a)"),
+        ("not(a)[0]", "(a)[0]"),
+        ("not(a and b)", "(a and b)"),
+        ("not (\n a or b)", "(\n a or b)"),
+    ],
 )
 def test_deleting_not_keeps_the_parentheses(condition, without):
     source = f"def f(a, b):\n    if {condition}:\n        return 1\n"
@@ -63,6 +69,32 @@ def test_lambdas_closures_and_comprehensions_have_candidates(before, after):
 def test_deleted_variables_are_no_candidates(lines):
     source = "def f(a):\n" + "".join(f"    {line}\n" for line in lines)
     assert source.replace("return a", "return b") not in results(source, "variable-misuse")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["print(a)", "b = 1"],
+        ["def g(c): print(a); b = 1"],
+        ["def g(c):", "  nonlocal a", "  print(c, a)", "  b = a"],
+        ["if a: return 1", "else: b = 1; return 2", "print(a)"],
+    ],
+)
+def test_variables_that_cannot_have_a_value_yet_are_no_candidates(lines):
+    source = "def f(a):\n" + "".join(f"    {line}\n" for line in lines)
+    assert not any("print(b" in text for text in results(source, "variable-misuse"))
+
+
+def test_a_name_is_never_used_before_it_is_declared():
+    source = "def f(a, b):\n    def g():\n        print(b)\n        nonlocal a\n        a = b\n"
+    found = results(source, "variable-misuse")
+    assert source.replace("print(b)", "print(a)") not in found
+    assert source.replace("a = b", "a = a") in found
+
+
+def test_a_variable_of_a_function_around_may_get_its_value_later():
+    source = "def f(a):\n    def g(): print(a)\n    b = 1\n    return g\n"
+    assert source.replace("print(a)", "print(b)") in results(source, "variable-misuse")
 
 
 def test_a_variable_that_some_path_keeps_is_a_candidate():

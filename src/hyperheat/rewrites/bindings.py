@@ -9,7 +9,7 @@ the functions around it counts as bound.
 """
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from hyperheat.pycode import FunctionGraph
 from hyperheat.pycode.anchor import Anchor
@@ -25,25 +25,24 @@ _NEVER = frozenset({"self", "cls"})
 
 
 class Bindings:
-    """The variables of a function by number, with the occurrences that bind them."""
+    """The variables of a function by number.
+
+    `binders` holds the occurrences that bind each; `declared` are the names with a `global` or `nonlocal`.
+    """
 
     def __init__(self, function: FunctionGraph, names: Names) -> None:
         self.names = names
         self._syntax = function.syntax
         self.binders: dict[int, list[Anchor]] = {}
-        for anchor, symbol in zip(self.names.anchors, self.names.symbol_of, strict=True):
-            if _binds(anchor):
+        self._declarations: dict[int, int] = {}
+        for number, (anchor, symbol) in enumerate(zip(names.anchors, names.symbol_of, strict=True)):
+            if _declares(anchor):
+                self._declarations[symbol] = number  # the last one stays
+            elif _binds(anchor):
                 self.binders.setdefault(symbol, []).append(anchor)  # in source order
-        self._declaration = {  # the last one
-            symbol: number
-            for number, (anchor, symbol) in enumerate(
-                zip(self.names.anchors, self.names.symbol_of, strict=True)
-            )
-            if _declares(anchor)
-        }
-        self.declared = frozenset(name for scope in self.names.scopes for name in scope.declared)
-        units = build_blocks(function.syntax.function, self.names, function.scope).units
-        self._bound = _bound_at(self.names, units, sum(1 << symbol for symbol in self.binders))
+        self.declared = frozenset(name for scope in names.scopes for name in scope.declared)
+        units = build_blocks(function.syntax.function, names, function.scope).units
+        self._bound = _bound_at(names, units, self.binders)
         self._visible: dict[Scope, dict[int, str]] = {}
 
     def symbol(self, name: ast.Name) -> int:
@@ -62,8 +61,8 @@ class Bindings:
 
     def is_declared_later(self, symbol: int, name: ast.Name, scope: Scope) -> bool:
         """Whether a variable may not stand at a name because a `nonlocal` for it comes only afterwards."""
-        declared = scope.declared and self.names.symbols[symbol].name in scope.declared
-        return bool(declared) and self.names.index[name] < self._declaration[symbol]
+        is_declared = self.names.symbols[symbol].name in scope.declared
+        return is_declared and self.names.index[name] < self._declarations[symbol]
 
     def visible(self, scope: Scope) -> Mapping[int, str]:
         """The variables that can be named in a scope."""
@@ -89,7 +88,7 @@ def _binds(anchor: Anchor) -> bool:
     """Whether an occurrence makes the name a variable of its scope."""
     if isinstance(anchor, ast.Name):
         return not isinstance(anchor.ctx, ast.Load)
-    return isinstance(anchor, ast.arg) or (isinstance(anchor, tuple) and not _declares(anchor))
+    return isinstance(anchor, ast.arg | tuple) and not _declares(anchor)
 
 
 def _declares(anchor: Anchor) -> bool:
@@ -111,11 +110,12 @@ def _variable(home: Scope, name: str) -> int | None:
     return home.symbols.get(name)
 
 
-def _bound_at(names: Names, units: list[Unit], anywhere: int) -> list[int]:
+def _bound_at(names: Names, units: list[Unit], variables: Iterable[int]) -> list[int]:
     """For each occurrence, the bits of the symbols that may hold a value before it."""
     found = [0] * len(names.anchors)
     for number, unit in enumerate(units):
-        _solve(names, unit.entry, anywhere if number else 0, found)
+        others = (v for v in variables if names.symbols[v].owner is not unit.function)
+        _solve(names, unit.entry, sum(1 << variable for variable in others) if number else 0, found)
     return found
 
 

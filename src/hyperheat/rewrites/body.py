@@ -142,22 +142,11 @@ def _prints_itself(body: Body, node: ast.AST) -> bool:
 
 
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-# without text, operators, annotations and patterns
+# text, operators, annotations and patterns
 _LEFT_OUT = frozenset(
     {
-        "annotation",
-        "pattern",
-        "ctx",
-        "op",
-        "ops",
-        "arg",
-        "id",
-        "attr",
-        "conversion",
-        "str",
-        "name",
-        "type_comment",
-        "simple",
+        *("annotation", "arg", "attr", "conversion", "ctx", "id", "name", "op", "ops", "pattern"),
+        *("simple", "str", "type_comment"),
     }
 )
 _LEAVES = ("Constant", "Name", "Import", "ImportFrom", "Global", "Nonlocal", "TypeAlias")

@@ -83,10 +83,9 @@ def _delete(body: Body, node: ast.UnaryOp) -> Iterator[Rewrite]:
     if not body.has_tokens(operand) or not _may_be_negated(body, operand):
         return
     sign = _NOT.match(body.text, location.start)
-    kept = body.span(operand)
-    if sign is None or body.text[sign.end() : kept.start].strip("( \t\f"):
-        return  # a comment or a line end between the two
-    gone = sign.end() - sign.start()
+    if sign is None or body.text[sign.end()] in "\\\n#":
+        return  # the line ends after `not`
+    kept, gone = body.span(operand), sign.end() - sign.start()
     yield Rewrite(
         kind=_NAME,
         location=location,
@@ -125,6 +124,7 @@ INVALID = (
     Case("a comparison is another kind", "def f(a):\n    return not a == 1"),
     Case("two of them", "def f(a):\n    return not not a"),
     Case("literals", "def f():\n    while True: return 1, 2"),
+    Case("a line that ends after `not`", "def f(a):\n    return not \\\n a"),
     Case("what is no condition", "def f(a):\n    b = not a\n    f(a, b)"),
     Case("a number that touches the operator", "def f(a):\n    b = 0and 1"),
 )
