@@ -49,6 +49,18 @@ def test_the_graph_command_works():
     assert "__sub__" in done.stdout
 
 
+def test_the_import_command_works(tmp_path):
+    (line,) = (line for block in blocks("console") for line in block.splitlines() if "kg import" in line)
+    words = line.removeprefix("$ hyperheat ").split()
+    (tmp_path / "statements.csv").write_text(
+        "head,relation,tail,q:degree\nEinstein,educated at,ETH Zurich,diploma\nCurie,educated at,Sorbonne,\n"
+    )
+    command = [sys.executable, "-m", "hyperheat", *words]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert any((tmp_path / "data").iterdir())
+
+
 @pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
 def test_every_make_target_that_is_named_exists():
     named = set(re.findall(r"`?make (\w+)", README + (ROOT / "CONTRIBUTING.md").read_text()))
