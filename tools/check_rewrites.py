@@ -1,8 +1,8 @@
 """Check the candidate rewrites of random functions of the running Python's standard library.
 
-    python tools/check_rewrites.py [--functions 5000] [--inverses 8] [--seed 0]
+    python tools/check_rewrites.py [--functions 5000] [--inverses 4] [--seed 0]
 
-Every candidate is applied, compiled and undone. Up to 50 of a function are compared with it: nothing but the
+Every candidate is applied, compiled and undone. Up to 25 of a function are compared with it: nothing but the
 rewritten place may differ. Of some, at least one of each kind, the result is read again and must have the inverse
 among its candidates.
 Prints counts and times, then what is wrong; exits with 1 if anything is.
@@ -31,7 +31,7 @@ __all__ = ["Report", "check", "check_function", "check_inverse", "library_functi
 STDLIB = Path(sysconfig.get_paths()["stdlib"])
 _LEFT_OUT = {"site-packages", "lib2to3"}  # the latter holds Python 2 for its tests
 _PER_FILE = 25
-_COMPARED = 50
+_COMPARED = 25
 
 
 @dataclass(slots=True)
@@ -207,7 +207,7 @@ class _Plain(ast.NodeTransformer):
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--functions", type=int, default=5000)
-    parser.add_argument("--inverses", type=int, default=8, help="results read again, of each function")
+    parser.add_argument("--inverses", type=int, default=4, help="results read again, of each function")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     report = check(library_functions(options.seed), options.functions, options.inverses, options.seed)
