@@ -22,7 +22,7 @@ OPERATIONS = st.sampled_from(
         *("{0}.x", "{0}[{1}]", "{0}[{1}:{2}]", "{0}({1}, {2})", "g({0}, ({1}), *{2}, k={0})", "g({0},\n{1})"),
         *("{0} if {1} else {2}", "lambda e: {0}", "lambda a=a: {0}", "(e := {0})", "{0}, {1}", "[{0}, {1}]"),
         *("[e for e in {0} if {1}]", "{{a: e for a, e in {0}}}", "any({0} for c in {1} if c and {2})"),
-        *('f"{{{0}}} {{{1}:>{{{2}}}}}"', 'f"{{{0}=}}"', "{{{0}: {1}}}"),
+        *('f"1{{{0}}} {{{1}:2>{{{2}}}}}"', 'f"{{{0}=}}"', "{{{0}: {1}}}"),
     )
 )
 STATEMENTS = st.sampled_from(
@@ -86,7 +86,7 @@ def test_candidates_compile_change_one_place_and_can_be_undone(statements: list[
 def test_a_file_keeps_its_line_ends_and_what_stands_around(
     statements: list[str], line_end: str, mark: str, above: int
 ):
-    text = "\n" * above + "x = 'ü'  # \f\n" + _program(statements) + "\ty = 1\n"[1:]
+    text = "\n" * above + "x = 'ü'  # \f\n" + _program(statements) + "y = 1\n"
     function = extract(text).functions[0]
     raw = mark + text.replace("\n", line_end)
     before, after = text.split(function.source)

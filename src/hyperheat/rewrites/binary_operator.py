@@ -51,7 +51,7 @@ VALID = (
         ),
     ),
     Case(
-        "not those that would take the operands apart",
+        "without the operators that would take the operands apart",
         "def f(a):\n    return -a ** a <<~a",
         (*(f"    return -a ** a {o}~a" for o in ("+", "-", "*", "/", "//", "%", "@", ">>", "|", "&", "^")),),
     ),

@@ -44,11 +44,7 @@ class Kind:
         return sys.modules[self.find.__module__].__doc__ or ""
 
     def describe(self, rewrite: Rewrite, source: str) -> str:
-        """What a rewrite of this kind says in plain words about the function it applies to.
-
-        >>> KINDS["variable-misuse"].describe(rewrite, function.source)
-        '`left` may be meant instead of `right`'
-        """
+        """What a rewrite says in plain words about a function's source: "`left` may be meant instead of `right`"."""
         first, second = rewrite.arguments or (rewrite.location, rewrite.location)
         message = self.messages.get(rewrite.replacement, self.message)
         return message.format(

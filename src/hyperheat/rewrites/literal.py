@@ -22,6 +22,8 @@ _OTHERS |= {"True": ["False"], "False": ["True"]}
 
 def _find(body: Body) -> Iterator[Rewrite]:
     for place in body.places(ast.Constant, ast.UnaryOp):
+        if isinstance(getattr(place.node, "value", None), str):
+            continue  # parts of f-strings have no quotes
         span = body.span(place.node)
         text = body.text[span.start : span.end]
         if text in _OTHERS and body.is_whole(span) and not _has_sign(place):
@@ -60,7 +62,7 @@ VALID = (
     ),
     Case("a truth value", "def f(a):\n    a(key=True)", ("    a(key=False)",)),
     Case(
-        "no minus sign where it would negate more",
+        "without a minus sign where it would negate more",
         "def f(a):\n    return 2 ** a",
         ("    return 0 ** a", "    return 1 ** a"),
     ),
@@ -71,6 +73,7 @@ INVALID = (
         "other numbers, spellings and types",
         "def f():\n    return 3, -3, 0x1, 1.0, 1j, +1, ~1, -0, - 1, None, '1'",
     ),
+    Case("text, also inside f-strings", "def f(a):\n    return f'1{a:2}True', '1'"),
     Case("patterns", "def f(a):\n    match a:\n        case 1 | True: pass"),
     Case("what touches a word", "def f(a):\n    return-1if a else 1or a"),
 )

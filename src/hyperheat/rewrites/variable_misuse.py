@@ -104,7 +104,7 @@ VALID = (
         ("    return h(b)",),
     ),
     Case(
-        "not one that is deleted",
+        "every variable but the deleted one",
         "def f(a, b, c):\n    del c\n    return b",
         ("    del a", "    del b", "    return a"),
     ),
