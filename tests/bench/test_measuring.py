@@ -25,8 +25,8 @@ def test_two_turns_are_taken_however_slow():
 
 
 def test_the_first_turn_does_not_count():
-    waits = iter([0.2, 0.0, 0.0])
-    ms = interleaved_ms({"warms up": lambda: time.sleep(next(waits))}, repeats=2)
+    waits = iter([0.5, 0.0])
+    ms = interleaved_ms({"warms up": lambda: time.sleep(next(waits))}, repeats=1)
     assert ms["warms up"] < 100
 
 

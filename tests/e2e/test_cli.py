@@ -9,7 +9,23 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_bench_layer_gives_the_promised_records():
-    done = run(*"bench layer --workload code --dim 128 --layers 1 --repeats 1 --threads 1 --json".split())
+    done = run(
+        *[
+            "bench",
+            "layer",
+            "--workload",
+            "code",
+            "--dim",
+            "128",
+            "--layers",
+            "1",
+            "--repeats",
+            "1",
+            "--threads",
+            "1",
+            "--json",
+        ]
+    )
     assert done.returncode == 0, done.stderr
     records = json.loads(done.stdout)
     assert [(r["workload"], r["dim"], r["layers"], r["pass"]) for r in records] == [
@@ -47,4 +63,6 @@ def test_a_missing_package_is_said_in_one_sentence():
     script = "import sys\nsys.modules['torch'] = None\nsys.argv[1:] = ['demo']\nfrom hyperheat.cli import main\nmain()"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert done.stderr == "hyperheat: this command needs the package 'torch': pip install 'hyperheat[train]'\n"
+    assert (
+        done.stderr == "hyperheat: this command needs the package 'torch': pip install 'hyperheat[train]'\n"
+    )

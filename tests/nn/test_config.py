@@ -32,7 +32,11 @@ def test_slots_are_named_by_their_choice():
         ({"dim": 9, "heads": 3}, "dim: expected an even multiple of heads=3, got 9"),
         ({"layers": 0}, "layers: expected an int of at least 1, got 0"),
         ({"dropout": 1.0}, "dropout: expected a number from 0 up to 1, got 1.0"),
-        ({"ff": "big"}, "hidden: expected an int of at least 1, got 'big'"),
+        ({"ff": "big"}, "ff: expected an int of at least 1, got 'big'"),
+        ({"dropout": "x"}, "dropout: expected a number from 0 up to 1, got 'x'"),
+        ({"final_edges": "no"}, "final_edges: expected True or False, got 'no'"),
+        ({"aggregate": ["x"]}, r"aggregate: expected one of MaxAggregate, .*, got \['x'\]"),
+        ([1], r"config: expected settings by name, got \[1\]"),
     ],
 )
 def test_bad_values_are_refused(values, message):

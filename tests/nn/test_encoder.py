@@ -9,7 +9,7 @@ from tests.nn.models import example_graph, make_encoder, read_states
 
 from hyperheat import VARIANTS, HeatConfig, HeatEncoder, HypergraphBuilder, Vocabulary, collate
 from hyperheat.bench.workloads import code_like
-from hyperheat.nn import AllSetConfig, AllSetEncoder
+from hyperheat.nn import AllSetConfig, AllSetEncoder, attention
 from hyperheat.nn.allset import DeepSetPool
 from hyperheat.nn.embedding import sinusoids
 
@@ -91,13 +91,14 @@ def test_without_final_edges_nodes_are_the_same_and_weights_are_fewer():
 @pytest.mark.parametrize(
     "config", [AllSetConfig(dim=8, heads=2, ff=12), AllSetConfig(dim=8, heads=2, ff=12, pool=DeepSetPool())]
 )
-def test_allset_trains_and_differs_by_pool(config):
+def test_allset_passes_gradients_to_every_parameter(config):
     vocab = Vocabulary.build([example_graph()])
     torch.manual_seed(0)
     encoder = AllSetEncoder(replace(config, layers=1), vocab).eval()
     read_states(encoder(collate([example_graph()], vocab).to_torch())).backward()
     for name, parameter in encoder.named_parameters():
         assert parameter.grad is not None, name
+        assert parameter.grad.abs().max() > 0 or name.endswith("key.bias"), name  # which the softmax cancels
 
 
 def test_a_batch_of_another_vocabulary_is_refused():
@@ -177,3 +178,45 @@ def test_planning_grows_in_line_with_the_graph():
     vocab = Vocabulary.build(small)
     sizes = [len(collate(graphs, vocab).plan.slots.pairs) for graphs in (small, large)]
     assert sizes[1] == 4 * sizes[0]
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_mixed_precision_comes_close_to_full_precision(variant):
+    vocab = Vocabulary.build([example_graph()])
+    batch = collate([example_graph()], vocab).to_torch()
+    encoder = make_encoder(variant, vocab)
+    with torch.autocast("cpu", torch.bfloat16):
+        states = encoder(batch)
+        read_states(type(states)(states.nodes.float(), states.edges.float())).backward()
+    assert torch.allclose(states.nodes.float(), encoder(batch).nodes, atol=0.3)
+    assert all(p.grad is not None and p.grad.dtype == torch.float32 for p in encoder.parameters())
+
+
+def test_training_after_inference_mode_works():
+    vocab = Vocabulary.build([example_graph()])
+    batch = collate([example_graph()] * 9, vocab).to_torch()
+    encoder = make_encoder("heat", vocab)
+    attention._block_mask.cache_clear()
+    with torch.inference_mode():
+        encoder(batch)
+    table = torch.randn(len(batch.plan.slots.starts) - 1, 24, requires_grad=True)
+    attention._attend_at_once(table, batch.plan, 2).sum().backward()
+    assert table.grad is not None
+
+
+def test_qualifiers_of_another_batch_are_refused():
+    vocab = Vocabulary.build([example_graph()])
+    encoder = make_encoder("heat", vocab)
+    batch = collate([example_graph()], vocab).to_torch()
+    h, r = encoder.embedding(batch)
+    with pytest.raises(ValueError, match=r"table: expected \d+ rows.*, got \d+"):
+        encoder.layers[0](h, r[:-1], batch.plan)
+
+
+def test_second_derivatives_are_refused():
+    vocab = Vocabulary.build([example_graph()])
+    encoder = make_encoder("heat", vocab)
+    value = read_states(encoder(collate([example_graph()], vocab).to_torch()))
+    (gradient,) = torch.autograd.grad(value, [encoder.embedding.label.weight], create_graph=True)
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        gradient.sum().backward()

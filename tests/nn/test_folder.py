@@ -1,3 +1,5 @@
+import json
+
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
@@ -43,6 +45,20 @@ def test_missing_and_misshapen_weights_are_refused(encoder, tmp_path):
     save_file(weights, tmp_path / "model.safetensors")
     with pytest.raises(ValueError, match=r"embedding\.label\.weight: expected shape .*, got None"):
         load_encoder(tmp_path)
+
+
+def test_a_missing_setting_is_not_guessed(encoder, tmp_path):
+    save_encoder(encoder, tmp_path)
+    values = json.loads((tmp_path / "config.json").read_text())
+    del values["heads"]
+    (tmp_path / "config.json").write_text(json.dumps(values))
+    with pytest.raises(ValueError, match=r"config\.json: .*expected all settings, got none for heads"):
+        load_encoder(tmp_path)
+
+
+def test_double_precision_is_kept(encoder, tmp_path):
+    save_encoder(encoder.double(), tmp_path)
+    assert load_encoder(tmp_path).embedding.label.weight.dtype == torch.float64
 
 
 @pytest.mark.parametrize("name", ["config.json", "model.safetensors", "vocab.json"])

@@ -29,7 +29,7 @@ def test_attention_in_chunks_is_attention_at_once(layout, monkeypatch):
         out = function(leaf, batch.plan, heads=4)
         (gradient,) = torch.autograd.grad(out, leaf, upstream)
         results.append((out.detach(), gradient))
-    _, chunks = attention._divide(batch.plan, table)
+    _, chunks = attention._divide(batch.plan, table, None)
     assert len(chunks) > 2 * len(batch.plan.groups)
     held = batch.plan.edges.owner < batch.num_edges  # what a padding cell attends to is never read
     assert torch.allclose(results[0][0][held], results[1][0][held], atol=1e-12)
@@ -55,7 +55,7 @@ def test_the_compiled_kernel_is_attention_at_once(compiled, heads, width):
     torch.manual_seed(0)
     table = torch.randn(len(batch.plan.slots.starts) - 1, 3 * width)
     table[-1] = 0
-    fused, chunks = attention._divide(batch.plan, table)
+    fused, chunks = attention._divide(batch.plan, table, compiled)
     assert {group.block for _, group in fused} == set(range(1, 49))
     assert {group.block for *_, group in chunks} == set(range(49, 61))
     upstream = torch.randn(len(batch.plan.slots.pairs), width)
@@ -89,8 +89,8 @@ def test_a_missing_compiler_is_said_in_one_sentence(monkeypatch):
         kernel.load()
 
 
-@pytest.mark.parametrize("lean", [False, True])
-def test_the_papers_algorithm_computes_the_same_layer(lean):
+@pytest.mark.parametrize("masks_for", [None, 2])
+def test_the_papers_algorithm_computes_the_same_layer(masks_for):
     sizes = np.random.default_rng(0).integers(0, 40, 60)
     graphs = [random_hypergraph(sizes, 50, skew=1.5, relations=3, qualifiers=5, seed=1)]
     vocab = Vocabulary.build(graphs)
@@ -99,9 +99,9 @@ def test_the_papers_algorithm_computes_the_same_layer(lean):
     batch = numpy_batch.to_torch()
     h, r = (x.detach() for x in encoder.embedding(batch))
     ours = encoder.layers[0]
-    paper = PaperLayer(ours, encoder.config, lean=lean).eval()  # pyright: ignore[reportArgumentType]
+    paper = PaperLayer(ours, encoder.config).eval()  # pyright: ignore[reportArgumentType]
     results = []
-    for layer, plan in ((ours, batch.plan), (paper, paper_plan(numpy_batch))):
+    for layer, plan in ((ours, batch.plan), (paper, paper_plan(numpy_batch, masks_for))):
         leaf = h.clone().requires_grad_()
         out = layer(leaf, r, plan)
         (gradient,) = torch.autograd.grad(out.square().sum() + (out * torch.arange(8)).sum(), leaf)

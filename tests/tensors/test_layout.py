@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from hyperheat.tensors import by_size, packed
+from hyperheat.tensors import Group, by_size, packed
 
 
 def offsets_of(widths):
@@ -72,7 +72,7 @@ def test_the_largest_edges_choose_their_rows_first():
 
 def test_edges_beyond_the_last_width_are_not_cut():
     layout = packed(offsets_of([1500, 2]))
-    assert [(group.rows, group.width) for group in layout.groups] == [(1, 16), (1, 1500)]
+    assert layout.groups == (Group(1, 16, None), Group(1, 1500, 1500))
 
 
 def test_waste_of_exact_groups_counts_shared_rows():

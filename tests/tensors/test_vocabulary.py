@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from hyperheat import HypergraphBuilder, Vocabulary
@@ -48,6 +50,19 @@ def test_round_trip_on_disk(tmp_path):
     assert loaded == vocab
     assert loaded.fingerprint == vocab.fingerprint
     assert [path.name for path in tmp_path.iterdir()] == ["vocab.json"]
+
+
+def test_a_changed_copy_does_not_remember():
+    vocab = Vocabulary.build([small_graph()])
+    assert vocab.label_ids("fooBar") == (2, 1)
+    assert replace(vocab, split="whole").label_ids("fooBar") == (0,)
+
+
+def test_bad_settings_are_refused():
+    with pytest.raises(ValueError, match="split: expected one of subtokens, whole, got 'bpe'"):
+        Vocabulary.build([], split="bpe")  # pyright: ignore[reportArgumentType]
+    with pytest.raises(ValueError, match="max_size: expected at least 0, got -1"):
+        Vocabulary.build([], max_size=-1)
 
 
 def test_fingerprint_depends_on_content():

@@ -49,22 +49,27 @@ class _Setting:
     config: HeatConfig
     batch: HypergraphBatch[Tensor]
     h: Tensor
+    upstream: Tensor
+    """The gradient of the result; a sum of normalised states would have none."""
     contestants: dict[str, tuple[nn.Module, Callable[[Tensor], Tensor]]]
 
     @classmethod
     def build(cls, numpy_batch: HypergraphBatch, config: HeatConfig) -> "_Setting":
         batch, plan = numpy_batch.to_torch(), paper_plan(numpy_batch)
         h = torch.randn(batch.num_nodes + batch.num_edges, config.dim)
-        r = torch.randn(len(batch.names.owner.offsets) - 1 + len(batch.positions), config.dim)
+        r = torch.randn(batch.num_qualifiers, config.dim)
         ours = [HeatLayer(config) for _ in range(config.layers)]
         paper = [PaperLayer(layer, config) for layer in ours]
-        contestants = {"ours": _stack(ours, r, batch.plan), "paper": _stack(paper, r, plan)}
-        if config.layers == 1:  # the others are for orientation, and deeper stacks of them scale alike
-            lean = [PaperLayer(layer, config, lean=True) for layer in ours]
-            contestants["paper, lean"] = _stack(lean, r, plan)
-            contestants["AllSetTransformer"] = _allset(config, batch)
-            contestants |= _hypergraph_conv(config, batch)
-        return cls(config=config, batch=batch, h=h, contestants=contestants)
+        contestants = {
+            "ours": _stack(ours, r, batch.plan),
+            "paper": _stack(paper, r, plan),
+            "AllSetTransformer": _allset(config, batch),
+            **_hypergraph_conv(config, batch),
+        }
+        if config.layers == 1:  # for orientation; a deep stack of them would only take long
+            lean = [PaperLayer(layer, config) for layer in ours]
+            contestants["paper, lean"] = _stack(lean, r, paper_plan(numpy_batch, masks_for=config.heads))
+        return cls(config=config, batch=batch, h=h, upstream=torch.randn_like(h), contestants=contestants)
 
 
 def _stack(
@@ -146,7 +151,8 @@ def _runner(setting: _Setting, name: str, which: Pass) -> Callable[[], None]:
 
     def forward_and_backward() -> None:
         h = setting.h.detach().requires_grad_()
-        run(h).sum().backward()
+        out = run(h)
+        out.backward(setting.upstream[: len(out)])
         module.zero_grad(set_to_none=True)
 
     return forward if which == "forward" else forward_and_backward
@@ -162,11 +168,10 @@ def _gemm(setting: _Setting) -> tuple[Callable[[], object], int]:
 def useful_flops(config: HeatConfig, batch: HypergraphBatch[Tensor]) -> int:
     """Floating-point operations that a forward pass cannot do without: nothing projected twice, nothing padded."""
     states = batch.num_nodes + batch.num_edges
-    qualifiers = len(batch.names.owner.offsets) - 1 + len(batch.positions)
     widths = batch.by_edge.offsets.diff() + 1
     slots = int(widths.sum())
     d, f = config.dim, config.hidden
-    projections = 2 * d * d * (3 * (states + qualifiers) + qualifiers + slots)
+    projections = 2 * d * d * (3 * states + 4 * batch.num_qualifiers + slots)
     attention = 4 * d * int(widths.square().sum())
     return config.layers * (projections + attention + 4 * states * d * f)
 

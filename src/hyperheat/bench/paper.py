@@ -3,8 +3,8 @@
 Every incidence is built as state plus qualifier; edges are packed greedily into rows of 16, 64, 256, 768 or 1024
 cells (Appendix A); `nn.MultiheadAttention`, called with its defaults, runs per width with a mask that keeps the edges of
 a row apart; the messages are put back into one table and aggregated by a scattered maximum. It computes the same
-function as `HeatLayer` from the same weights. `lean` spares it what the published code does without need: the
-averaged attention weights, and building the masks anew in every layer.
+function as `HeatLayer` from the same weights. A plan with masks spares it what the published code does without need:
+averaging the attention weights, and building the masks anew in every layer.
 """
 
 from dataclasses import dataclass
@@ -30,10 +30,12 @@ class PaperPlan:
     qualifier: Tensor
     slots: list[Tensor]
     edges: list[Tensor]
+    masks: list[Tensor] | None
+    """What keeps the edges of a row apart [B*H, L, L], where it is prepared once for all layers."""
 
 
-def paper_plan(batch: HypergraphBatch[np.ndarray]) -> PaperPlan:
-    """Pack the edges of a batch as the paper does."""
+def paper_plan(batch: HypergraphBatch[np.ndarray], masks_for: int | None = None) -> PaperPlan:
+    """Pack the edges of a batch as the paper does; prepare masks for that many heads, if given."""
     layout = packed(batch.by_edge.offsets)
     sizes = [group.rows * group.width for group in layout.groups]
     slots, edges = (
@@ -49,20 +51,25 @@ def paper_plan(batch: HypergraphBatch[np.ndarray]) -> PaperPlan:
         qualifier=torch.as_tensor(batch.qualifier),
         slots=slots,
         edges=edges,
+        masks=None if masks_for is None else [_mask(edge, masks_for) for edge in edges],
     )
+
+
+def _mask(edge: Tensor, heads: int) -> Tensor:
+    """True between cells of different edges, for every head [B*H, L, L]."""
+    return (edge[:, :, None] != edge[:, None, :]).repeat_interleave(heads, dim=0)
 
 
 class PaperLayer(nn.Module):
     """One HEAT layer (max aggregation) by the paper's algorithm, with the weights of a `HeatLayer`."""
 
-    def __init__(self, layer: HeatLayer, config: HeatConfig, *, lean: bool = False) -> None:
+    def __init__(self, layer: HeatLayer, config: HeatConfig) -> None:
         super().__init__()
         assert isinstance(layer.message, SelfAttentionMessages)
-        self.heads, self.lean = config.heads, lean
+        self.heads = config.heads
         self.qualifier = layer.qualifier
         self.update = layer.update
         self.attention = nn.MultiheadAttention(config.dim, config.heads, batch_first=True)
-        self._masks: dict[int, Tensor] = {}
         with torch.no_grad():
             self.attention.in_proj_weight.copy_(layer.message.qkv.weight)
             self.attention.in_proj_bias.copy_(layer.message.qkv.bias)
@@ -77,21 +84,14 @@ class PaperLayer(nn.Module):
             [h_edge, incidences, h.new_ones(1, h.shape[1])]
         )  # [E+I+1, D]; slot -1 is the last row
         m = torch.empty_like(table)
-        for slot, edge in zip(plan.slots, plan.edges, strict=True):
+        masks = plan.masks or [None] * len(plan.edges)
+        for slot, edge, mask in zip(plan.slots, plan.edges, masks, strict=True):
             x = table[slot]  # [B, L, D]
-            out, _ = self.attention(x, x, x, attn_mask=self._mask(edge), need_weights=not self.lean)
+            apart = _mask(edge, self.heads) if mask is None else mask
+            out, _ = self.attention(x, x, x, attn_mask=apart, need_weights=plan.masks is None)
             index = (slot % len(table)).view(-1, 1).expand(-1, h.shape[1])
             m.scatter_(0, index, out.flatten(0, 1))
         to_edge, to_node, _ = m.split([len(h_edge), len(incidences), 1])
         index = plan.node[:, None].expand_as(to_node)
         u_node = torch.zeros_like(h_node).scatter_reduce(0, index, to_node, "amax", include_self=False)
         return self.update(h, torch.cat([u_node, to_edge]), plan.num_nodes)
-
-    def _mask(self, edge: Tensor) -> Tensor:
-        """True between cells of different edges, for every head [B*H, L, L]."""
-        mask = self._masks.get(id(edge)) if self.lean else None
-        if mask is None:
-            mask = (edge[:, :, None] != edge[:, None, :]).repeat_interleave(self.heads, dim=0)
-            if self.lean:
-                mask = self._masks[id(edge)] = torch.zeros(mask.shape).masked_fill_(mask, -torch.inf)
-        return mask

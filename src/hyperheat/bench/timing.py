@@ -15,8 +15,7 @@ def interleaved_ms(
 ) -> dict[str, float]:
     """The median wall-clock milliseconds of each contestant, which run in turns.
 
-    The first turn warms up and does not count, unless the contestants are so slow that after `seconds` there is only one
-    more: no further turn begins then.
+    The first turn warms up and does not count. After `seconds` no further turn begins, but two are always taken.
     """
     samples: dict[str, list[float]] = {name: [] for name in contestants}
     end = time.perf_counter() + seconds
@@ -27,8 +26,7 @@ def interleaved_ms(
             start = time.perf_counter()
             run()
             samples[name].append(1e3 * (time.perf_counter() - start))
-    counted = {name: values[1:] if len(values) > 2 else values for name, values in samples.items()}
-    return {name: statistics.median(values) for name, values in counted.items()}
+    return {name: statistics.median(values[1:]) for name, values in samples.items()}
 
 
 def peak_mb(run: Callable[[], object]) -> float | None:

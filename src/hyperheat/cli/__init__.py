@@ -12,6 +12,7 @@ app = App(
     name="hyperheat",
     help="Hyperedge attention networks for typed and qualified hypergraphs.",
     version=hyperheat.__version__,
+    help_format="plaintext",  # rich's renderer of markup would double the time of --help
 )
 bench = App(name="bench", help="Measure speed, side by side with other ways to do the same.")
 app.command(bench)

@@ -3,18 +3,22 @@
 import json as json_module
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter, validators
 
 __all__ = ["collate", "growth", "layer"]
+
+_Positive = Annotated[int, Parameter(validator=validators.Number(gte=1))]
 
 
 def layer(
     *,
     workload: list[Literal["code", "wd50k"]] | None = None,
     dim: list[Literal[128, 256]] | None = None,
-    layers: list[int] | None = None,
-    repeats: int = 5,
-    threads: int | None = None,
+    layers: list[_Positive] | None = None,
+    repeats: _Positive = 5,
+    threads: _Positive | None = None,
     kernel: bool = False,
     json: bool = False,
 ) -> None:

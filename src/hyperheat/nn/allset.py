@@ -43,6 +43,8 @@ class AttentionPool:
 
 @dataclass(frozen=True, kw_only=True)
 class AllSetConfig:
+    """Sizes, and how a set is pooled."""
+
     dim: int = 256
     layers: int = 6
     heads: int = 8
@@ -51,6 +53,10 @@ class AllSetConfig:
     pool: DeepSetPool | AttentionPool = AttentionPool()
 
     def __post_init__(self) -> None:
+        for name in ("dim", "layers", "heads", "ff"):
+            value = getattr(self, name)
+            if type(value) is not int or value < 1:
+                raise ValueError(f"{name}: expected an int of at least 1, got {value!r}")
         if self.dim % self.heads:
             raise ValueError(f"dim: expected a multiple of heads={self.heads}, got {self.dim}")
 
@@ -114,7 +120,9 @@ class AllSetEncoder(nn.Module):
         check_batch(batch, self.vocab)
         nodes = pool_labels(self.label, batch)
         edges = nodes.new_zeros(batch.num_edges, self.config.dim)
+        in_edge = batch.by_node.offsets.diff()[:, None] > 0  # a node in no edge keeps its state
         for to_edges, to_nodes in zip(self.to_edges, self.to_nodes, strict=True):
             edges = F.relu(to_edges(self.dropout(nodes), batch.by_node, batch.by_edge))
-            nodes = F.relu(to_nodes(self.dropout(edges), batch.by_edge, batch.by_node))
+            pooled = F.relu(to_nodes(self.dropout(edges), batch.by_edge, batch.by_node))
+            nodes = torch.where(in_edge, pooled, nodes)
         return States(nodes, edges)

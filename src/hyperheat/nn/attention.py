@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
 from hyperheat.nn import kernel
@@ -26,6 +27,11 @@ _CHUNK = 1 << 19  # numbers in the queries, keys and values of a chunk
 
 def attend(table: Tensor, plan: AttentionPlan[Tensor], heads: int) -> Tensor:
     """Queries, keys and values of states and qualifiers [R, 3D] -> what each cell attends to [C, D]."""
+    rows = len(plan.slots.starts) - 1
+    if len(table) != rows:
+        raise ValueError(
+            f"table: expected {rows} rows, those of the plan's states and qualifiers, got {len(table)}"
+        )
     if table.device.type == "cpu":
         return _ChunkedAttention.apply(table, plan, heads)
     return _attend_at_once(table, plan, heads)
@@ -47,10 +53,12 @@ def _attend_at_once(table: Tensor, plan: AttentionPlan[Tensor], heads: int) -> T
 class _ChunkedAttention(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, table: Tensor, plan: AttentionPlan[Tensor], heads: int) -> Tensor:
+        table = table.contiguous()
         out = table.new_empty(len(plan.slots.pairs), table.shape[1] // 3)
-        fused, chunks = _divide(plan, table)
+        compiled = kernel.loaded()
+        fused, chunks = _divide(plan, table, compiled)
         for start, group in fused:
-            kernel.load().forward(table, plan.slots.pairs, out, start, group, heads)
+            compiled.forward(table, plan.slots.pairs, out, start, group, heads)  # pyright: ignore[reportOptionalMemberAccess]
         normalisers = []  # of each chunk [B, H, L], for the gradient
         for start, stop, group in chunks:
             q, k, v, mask = _gather(table, plan, start, stop, group, heads)
@@ -61,17 +69,18 @@ class _ChunkedAttention(torch.autograd.Function):
             normalisers.append(normaliser)
         if ctx.needs_input_grad[0]:
             ctx.save_for_backward(table, out, *normalisers)
-            ctx.plan, ctx.heads, ctx.fused, ctx.chunks = plan, heads, fused, chunks
+            ctx.plan, ctx.heads, ctx.compiled, ctx.fused, ctx.chunks = plan, heads, compiled, fused, chunks
         return out
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, grad_out: Tensor) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         table, out, *normalisers = ctx.saved_tensors
         plan, heads = ctx.plan, ctx.heads
         grad_out = grad_out.contiguous()
         grad = table.new_empty(len(out), table.shape[1])
         for start, group in ctx.fused:
-            kernel.load().backward(table, plan.slots.pairs, grad_out, grad, start, group, heads)
+            ctx.compiled.backward(table, plan.slots.pairs, grad_out, grad, start, group, heads)
         for (start, stop, group), normaliser in zip(ctx.chunks, normalisers, strict=True):
             q, k, v, mask = _gather(table, plan, start, stop, group, heads)
             grads = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward(
@@ -91,15 +100,14 @@ class _ChunkedAttention(torch.autograd.Function):
 
 
 def _divide(
-    plan: AttentionPlan[Tensor], table: Tensor
+    plan: AttentionPlan[Tensor], table: Tensor, compiled: kernel.Kernel | None
 ) -> tuple[list[tuple[int, Group]], list[tuple[int, int, Group]]]:
     """The groups for the kernel (first cell, group), and the others in chunks of whole rows (first cell, end, group)."""
     fused, chunks = [], []
-    compiled = kernel.loaded()
     start = 0
     for group in plan.groups:
         end = start + group.rows * group.width
-        if compiled is not None and compiled.takes(group, table):
+        if compiled is not None and compiled.takes(group, table, plan.slots.pairs):
             fused.append((start, group))
         else:
             step = max(1, _CHUNK // (table.shape[1] * group.width)) * group.width
@@ -138,8 +146,9 @@ def _mask(group: Group, owner: Tensor, like: Tensor) -> Tensor | None:
 
 @lru_cache(maxsize=64)
 def _block_mask(width: int, block: int, dtype: torch.dtype, device: torch.device) -> Tensor:
-    owner = torch.arange(width, device=device) // block
-    return _penalty(owner[:, None] == owner[None, :], dtype)
+    with torch.inference_mode(False):  # it is kept, and may be used in training later
+        owner = torch.arange(width, device=device) // block
+        return _penalty(owner[:, None] == owner[None, :], dtype)
 
 
 def _penalty(allowed: Tensor, dtype: torch.dtype) -> Tensor:

@@ -31,13 +31,15 @@ class HeatConfig:
     edge_update: OwnUpdate | TiedUpdate | KeepState = OwnUpdate()
 
     def __post_init__(self) -> None:
-        for name in ("dim", "layers", "heads", "hidden"):
+        for name in ("dim", "layers", "heads", "ff"):
             value = getattr(self, name)
-            if type(value) is not int or value < 1:
+            if (name, value) != ("ff", None) and (type(value) is not int or value < 1):
                 raise ValueError(f"{name}: expected an int of at least 1, got {value!r}")
         if self.dim % self.heads or self.dim % 2:
             raise ValueError(f"dim: expected an even multiple of heads={self.heads}, got {self.dim}")
-        if not 0 <= self.dropout < 1:
+        if type(self.final_edges) is not bool:
+            raise ValueError(f"final_edges: expected True or False, got {self.final_edges!r}")
+        if not isinstance(self.dropout, int | float) or not 0 <= self.dropout < 1:
             raise ValueError(f"dropout: expected a number from 0 up to 1, got {self.dropout!r}")
         for name, choices in _SLOTS.items():
             if not isinstance(getattr(self, name), tuple(choices.values())):
@@ -61,6 +63,8 @@ class HeatConfig:
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "HeatConfig":
         """The inverse of `to_dict`; unknown keys and choices are refused."""
+        if not isinstance(values, dict):
+            raise ValueError(f"config: expected settings by name, got {values!r}")
         known = [f.name for f in fields(cls)]
         for key in values:
             if key not in known:
@@ -70,7 +74,7 @@ class HeatConfig:
         built = dict(values)
         for name, choices in _SLOTS.items():
             if name in values:
-                if values[name] not in choices:
+                if not isinstance(values[name], str) or values[name] not in choices:
                     raise ValueError(f"{name}: expected one of {', '.join(choices)}, got {values[name]!r}")
                 built[name] = choices[values[name]]()
         return cls(**built)

@@ -49,9 +49,11 @@ def pool_labels(embedding: nn.Embedding, batch: HypergraphBatch[Tensor]) -> Tens
 def sinusoids(positions: Tensor, like: Tensor) -> Tensor:
     """Fixed encodings of sequence positions, [P] -> [P, D] with the width and type of `like`."""
     dim = like.shape[1]
-    exponents = torch.arange(0, dim, 2, device=like.device, dtype=torch.float64) / dim
-    angles = positions[:, None] * torch.exp(-math.log(10000.0) * exponents)
-    return torch.cat([angles.sin(), angles.cos()], dim=1).to(like.dtype)
+    exponents = torch.arange(0, dim, 2, dtype=torch.float64) / dim
+    angles = positions.cpu()[:, None] * torch.exp(
+        -math.log(10000.0) * exponents
+    )  # not all devices have float64
+    return torch.cat([angles.sin(), angles.cos()], dim=1).to(like)
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,11 @@ def load_encoder(folder: str | Path) -> HeatEncoder:
     folder = Path(folder)
     vocab = Vocabulary.load(folder / "vocab.json")
     try:
-        config = HeatConfig.from_dict(json.loads((folder / "config.json").read_text(encoding="utf-8")))
+        values = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        config = HeatConfig.from_dict(values)
+        absent = config.to_dict().keys() - values.keys()
+        if absent:
+            raise ValueError(f"expected all settings, got none for {', '.join(sorted(absent))}")
     except (ValueError, TypeError) as error:
         raise ValueError(f"{folder / 'config.json'}: not a configuration: {error}") from error
     path = folder / "model.safetensors"
@@ -48,5 +52,5 @@ def load_encoder(folder: str | Path) -> HeatEncoder:
         bad = int((~torch.isfinite(weights[name])).sum())
         if bad:
             raise ValueError(f"{path}: {name}: expected finite numbers, got {bad} that are NaN or infinite")
-    encoder.load_state_dict(weights)
+    encoder.to(weights["embedding.label.weight"].dtype).load_state_dict(weights)
     return encoder

@@ -8,6 +8,7 @@ types, `attention.py` does the same with torch; a test compares the two.
 import ctypes
 import hashlib
 import os
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -41,9 +42,10 @@ class Kernel:
         self._backward.argtypes = [pointer, pointer, pointer, pointer, long, long, *[integer] * 4]
 
     @staticmethod
-    def takes(group: Group, table: Tensor) -> bool:
-        """Whether a group's edges are small enough and stand side by side without padding."""
-        return group.block is not None and group.block <= LARGEST and table.dtype == torch.float32
+    def takes(group: Group, table: Tensor, pairs: Tensor) -> bool:
+        """Whether a group's edges are small enough and stand side by side, in arrays as the kernel reads them."""
+        fits = group.block is not None and group.block <= LARGEST
+        return fits and table.dtype == torch.float32 and pairs.dtype == torch.int64 and pairs.is_contiguous()
 
     def forward(
         self, table: Tensor, pairs: Tensor, out: Tensor, first: int, group: Group, heads: int
@@ -68,12 +70,12 @@ class Kernel:
 
 
 def loaded() -> Kernel | None:
-    """The kernel, if it was loaded, or if the environment asks for it and it can be compiled."""
+    """The kernel, if it was loaded or the environment asks for it."""
     global _asked
     if not _asked:
-        _asked = True
         if os.environ.get("HYPERHEAT_KERNEL") == "1":
             load()
+        _asked = True
     return _kernel
 
 
@@ -81,7 +83,10 @@ def load() -> Kernel:
     """Compile the kernel if that was not done before, and use it from now on."""
     global _kernel
     if _kernel is None:
-        _kernel = Kernel(_compiled())
+        try:
+            _kernel = Kernel(_compiled())
+        except OSError as error:
+            raise RuntimeError(f"kernel: expected to compile and load it, got: {error}") from error
     return _kernel
 
 
@@ -92,12 +97,13 @@ def unload() -> None:
 
 
 def _compiled() -> Path:
-    compiler = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
-    if compiler is None:
+    named = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+    if named is None:
         raise RuntimeError(
             "kernel: expected a C compiler (cc, gcc, clang or $CC), got none; torch alone works too"
         )
-    version = subprocess.run([compiler, "-dumpmachine"], capture_output=True, text=True, check=False).stdout
+    compiler = shlex.split(named)
+    version = subprocess.run([*compiler, "--version"], capture_output=True, text=True, check=False).stdout
     key = repr((_SOURCE.read_text(), _FLAGS, version, _openmp(), _processor()))
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hyperheat"
     library = cache / f"kernel-{hashlib.sha256(key.encode()).hexdigest()[:16]}.so"
@@ -106,8 +112,8 @@ def _compiled() -> Path:
     cache.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache) as folder:
         built = Path(folder) / "kernel.so"
-        _run([compiler, *_FLAGS, "-c", str(_SOURCE), "-o", f"{folder}/kernel.o"])
-        _run([compiler, "-shared", f"{folder}/kernel.o", *_openmp(), "-lm", "-o", str(built)])
+        _run([*compiler, *_FLAGS, "-c", str(_SOURCE), "-o", f"{folder}/kernel.o"])
+        _run([*compiler, "-shared", f"{folder}/kernel.o", *_openmp(), "-lm", "-o", str(built)])
         built.replace(library)
     return library
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
 from hyperheat.nn.attention import attend
@@ -22,7 +23,7 @@ from hyperheat.tensors import AttentionPlan
 if TYPE_CHECKING:
     from hyperheat.nn.config import HeatConfig
 
-__all__ = ["AttentionMessage", "DeepSetMessage", "DeepSetMessages", "SelfAttentionMessages"]
+__all__ = ["AttentionMessage", "DeepSetMessage", "PooledMessages", "SelfAttentionMessages"]
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class DeepSetMessage:
     """Messages from a pooled summary of the edge (the paper's DeepSet ablation)."""
 
     def build(self, config: "HeatConfig") -> nn.Module:
-        return DeepSetMessages(config.dim)
+        return PooledMessages(config.dim)
 
 
 class SelfAttentionMessages(nn.Module):
@@ -59,7 +60,7 @@ class SelfAttentionMessages(nn.Module):
         return self.out(attend(table, plan, self.heads))  # [C, D]
 
 
-class DeepSetMessages(nn.Module):
+class PooledMessages(nn.Module):
     """DeepSet(x) = rho(sum_i phi(x_i)) with phi = ReLU(A x + a), rho = two linear maps with a ReLU between."""
 
     def __init__(self, dim: int) -> None:
@@ -86,16 +87,24 @@ class _Project(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, h: Tensor, r: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+        ctx.dtypes = h.dtype, r.dtype, weight.dtype, bias.dtype
+        device = h.device.type
+        if torch.is_autocast_enabled(device):
+            dtype = torch.get_autocast_dtype(device)
+            h, r, weight, bias = (x.to(dtype) for x in (h, r, weight, bias))
         ctx.save_for_backward(h, r, weight)
         table = h.new_empty(len(h) + len(r) + 1, len(weight))
-        torch.addmm(bias, h, weight.T, out=table[: len(h)])
-        torch.mm(r, weight.T, out=table[len(h) : -1])
+        with torch.autocast(device, enabled=False):
+            torch.addmm(bias, h, weight.T, out=table[: len(h)])
+            torch.mm(r, weight.T, out=table[len(h) : -1])
         table[-1] = 0
         return table
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         h, r, weight = ctx.saved_tensors
         grad_h, grad_r = grad[: len(h)], grad[len(h) : -1]
         grad_weight = torch.addmm(grad_h.T @ h, grad_r.T, r)
-        return grad_h @ weight, grad_r @ weight, grad_weight, grad_h.sum(0)
+        grads = grad_h @ weight, grad_r @ weight, grad_weight, grad_h.sum(0)
+        return tuple(x.to(dtype) for x, dtype in zip(grads, ctx.dtypes, strict=True))

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
 from hyperheat.tensors import PairSums, Segments
@@ -64,6 +65,7 @@ class _PairSum(torch.autograd.Function):
         return F.embedding_bag(pairs, x, mode="sum")
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         starts, cells = ctx.saved_tensors
         return bag_sum(grad.contiguous(), cells, starts), None, None, None
@@ -76,6 +78,7 @@ class _SegmentSum(torch.autograd.Function):
         return bag_sum(x, entries, offsets)
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         (owner,) = ctx.saved_tensors
         return F.embedding(owner, grad.contiguous()), None, None, None
@@ -88,6 +91,7 @@ class _Spread(torch.autograd.Function):
         return F.embedding(owner, x)
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         entries, offsets = ctx.saved_tensors
         return bag_sum(grad.contiguous(), entries, offsets), None, None, None
@@ -104,6 +108,7 @@ class _SegmentMax(torch.autograd.Function):
         return largest
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         is_largest, owner, entries, offsets = ctx.saved_tensors
         ties = bag_sum(is_largest.to(grad.dtype), entries, offsets).clamp_(min=1)

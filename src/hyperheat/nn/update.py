@@ -41,7 +41,7 @@ class OwnUpdate:
     """Edges are updated with weights of their own (the paper's model)."""
 
     def build(self, config: "HeatConfig") -> nn.Module:
-        return OwnUpdates(config)
+        return SeparateUpdates(config)
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class TiedUpdate:
     """Edges are updated with the weights of the nodes (the published reference code)."""
 
     def build(self, config: "HeatConfig") -> nn.Module:
-        return TiedUpdates(config)
+        return SharedUpdates(config)
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Update(nn.Module):
         return self.feed_forward(self.norm(h + self.dropout(u)))
 
 
-class OwnUpdates(nn.Module):
+class SeparateUpdates(nn.Module):
     def __init__(self, config: "HeatConfig") -> None:
         super().__init__()
         self.node = Update(config)
@@ -100,7 +100,7 @@ class OwnUpdates(nn.Module):
         return torch.cat([self.node(h_node, u_node), self.edge(h_edge, u_edge)])
 
 
-class TiedUpdates(nn.Module):
+class SharedUpdates(nn.Module):
     def __init__(self, config: "HeatConfig") -> None:
         super().__init__()
         self.node = Update(config)

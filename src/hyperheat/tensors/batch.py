@@ -53,6 +53,8 @@ class HypergraphBatch(Generic[ArrayT]):
     num_graphs: int
     num_nodes: int
     num_edges: int
+    num_qualifiers: int
+    """Distinct names and positions: an embedding makes a vector for each."""
     vocabulary: str
     """The fingerprint of the vocabulary whose rows the batch speaks of."""
     node_offsets: ArrayT
@@ -115,6 +117,7 @@ def collate(
         num_graphs=len(graphs),
         num_nodes=num_nodes,
         num_edges=num_edges,
+        num_qualifiers=num_qualifiers,
         vocabulary=vocab.fingerprint,
         node_offsets=node_offsets,
         edge_offsets=edge_offsets,
@@ -143,7 +146,7 @@ def _plan(
     is_incidence = slot >= num_edges
     incidence = slot[is_incidence] - num_edges
     zero = num_nodes + num_edges + num_qualifiers
-    pairs = np.full((len(slot), 2), zero)
+    pairs = np.full((len(slot), 2), zero, dtype=np.int64)
     pairs[slot >= 0, 0] = num_nodes + slot[slot >= 0]
     pairs[is_incidence, 0] = node[incidence]
     pairs[is_incidence, 1] = num_nodes + num_edges + qualifier[incidence]
@@ -197,6 +200,6 @@ def _running_sum(sizes: Sequence[int] | np.ndarray) -> np.ndarray:
 
 def _map_arrays(value: Any, function: Callable[[Any], Any]) -> Any:
     """Rebuild a tree of dataclasses with `function` applied to its arrays."""
-    if is_dataclass(value) and not isinstance(value, (type, Group)):
+    if is_dataclass(value) and not isinstance(value, type):
         return type(value)(**{f.name: _map_arrays(getattr(value, f.name), function) for f in fields(value)})
     return function(value) if hasattr(value, "dtype") else value

@@ -70,7 +70,12 @@ def packed(offsets: np.ndarray, widths: tuple[int, ...] = WIDTHS) -> Layout:
     row_width, row_of_edge, start_in_row = _first_fit(sizes[order], widths)
     by_row = np.lexsort((start_in_row, row_of_edge, row_width[row_of_edge]))
     distinct, counts = np.unique(row_width, return_counts=True)
-    groups = [Group(r, w, None) for w, r in zip(distinct.tolist(), counts.tolist(), strict=True)]
+    groups = [
+        Group(
+            r, w, None if w in widths else w
+        )  # a row beyond the last width is one edge, which needs no mask
+        for w, r in zip(distinct.tolist(), counts.tolist(), strict=True)
+    ]
     new_row = np.empty(len(row_width), dtype=np.int64)
     new_row[np.argsort(row_width, kind="stable")] = np.arange(len(row_width))
     row_start = np.concatenate([[0], np.cumsum(np.sort(row_width))])

@@ -36,8 +36,10 @@ class Vocabulary:
     labels: tuple[str, ...]
     names: tuple[str, ...]
     split: Splitter = "subtokens"
-    _label_ids: dict[str, tuple[int, ...]] = field(default_factory=dict, repr=False, compare=False)
-    _name_ids: dict[str, tuple[int, ...]] = field(default_factory=dict, repr=False, compare=False)
+    _label_ids: dict[str, tuple[int, ...]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    _name_ids: dict[str, tuple[int, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.split not in _SPLITTERS:
@@ -60,6 +62,10 @@ class Vocabulary:
         split: Splitter = "subtokens",
     ) -> "Vocabulary":
         """Collect the subtokens that occur at least `min_count` times, the `max_size` most frequent of each table."""
+        if split not in _SPLITTERS:
+            raise ValueError(f"split: expected one of {', '.join(_SPLITTERS)}, got {split!r}")
+        if max_size is not None and max_size < 0:
+            raise ValueError(f"max_size: expected at least 0, got {max_size}")
         labels: Counter[str] = Counter()
         relation_names: Counter[str] = Counter()
         for graph in graphs:
@@ -117,7 +123,7 @@ class Vocabulary:
                 if not isinstance(content[table], list) or not all(
                     isinstance(s, str) for s in content[table]
                 ):
-                    raise ValueError(f"{table}: expected a list of strings")
+                    raise ValueError(f"{table}: expected a list of strings, got {str(content[table])[:60]}")
             return cls(labels=tuple(content["labels"]), names=tuple(content["names"]), split=content["split"])
         except (ValueError, TypeError) as error:
             raise ValueError(f"{path}: not a vocabulary: {error}") from error
