@@ -11,7 +11,7 @@ __all__ = ["interleaved_ms", "peak_mb"]
 
 
 def interleaved_ms(
-    contestants: dict[str, Callable[[], object]], *, repeats: int = 5, seconds: float = 40.0
+    contestants: dict[str, Callable[[], object]], *, repeats: int = 5, seconds: float = 20.0
 ) -> dict[str, float]:
     """The median wall-clock milliseconds of each contestant, which run in turns.
 
