@@ -76,11 +76,12 @@ def _layer_table(records: list[dict]) -> list[str]:
             r["ms"],
             f"**{r['speedup_over_paper']:.2f}x**",
         ]
-        row += [f"{others['paper, lean'] / r['ms']:.2f}x", r["peak_mb"], r["paper_peak_mb"]]
+        lean = others.get("paper, lean")
+        row += [f"{lean / r['ms']:.2f}x" if lean else "", r["peak_mb"], r["paper_peak_mb"]]
         row += [
             f"{100 * r['share_of_limit']:.0f} %",
             others["AllSetTransformer"],
-            others.get("HypergraphConv", "-"),
+            others.get("HypergraphConv", ""),
         ]
         rows.append([_number(cell) for cell in row])
     return _table(titles, rows)
