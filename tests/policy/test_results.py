@@ -3,9 +3,12 @@
 import runpy
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
+PAGES = runpy.run_path(str(ROOT / "tools" / "write_results.py"))["PAGES"]
 
 
-def test_the_layer_page_is_made_from_its_json():
-    page = runpy.run_path(str(ROOT / "tools" / "write_layer_results.py"))["page"]()
-    assert (ROOT / "docs" / "results" / "layer.md").read_text(encoding="utf-8") == page
+@pytest.mark.parametrize("name", PAGES)
+def test_pages_are_made_from_their_json(name):
+    assert (ROOT / "docs" / "results" / name).read_text(encoding="utf-8") == PAGES[name]()

@@ -1,13 +1,14 @@
-"""Write docs/results/layer.md from the JSON files beside it, which `hyperheat bench ... --json` makes."""
+"""Write the pages of docs/results from the JSON files beside them, which `hyperheat bench ... --json` makes."""
 
 import json
 from pathlib import Path
+from typing import Any
 
 FOLDER = Path(__file__).parents[1] / "docs" / "results"
 
 
-def page() -> str:
-    """The text of the page."""
+def layer_page() -> str:
+    """How fast a layer is."""
     layer, kernel, growth, collate = (_read(name) for name in ("layer", "layer-kernel", "growth", "collate"))
     return "\n".join(
         [
@@ -15,7 +16,7 @@ def page() -> str:
             "",
             "Measured on two cores of a shared machine (AVX2, no GPU), torch 2.13, float32, dropout 0. All contestants of a row",
             "run in turns in one process with the same allocator; the medians count, and ratios say more than milliseconds.",
-            "Written by `python tools/write_layer_results.py` from the JSON files in this folder.",
+            "Written by `python tools/write_results.py` from the JSON files in this folder.",
             "",
             "- *over paper*: our time against the paper's algorithm as published (rows packed greedily into widths 16 to 1024,",
             "  `nn.MultiheadAttention` with its defaults and a mask, scattered maximum), on the same weights, with equal results.",
@@ -58,7 +59,60 @@ def page() -> str:
     )
 
 
-def _read(name: str) -> list[dict]:
+def extract_page() -> str:
+    """How fast functions become hypergraphs, and how many calls are resolved."""
+    speed, jedi = _read("extract"), _read("jedi")
+    share = 100 * speed["calls_resolved"] / speed["calls"]
+    return "\n".join(
+        [
+            "# How fast functions become hypergraphs",
+            "",
+            "Measured on one core of a shared machine, Python 3.11. Written by `python tools/write_results.py` from the JSON files",
+            "in this folder.",
+            "",
+            "## The standard library, its test suite included: `hyperheat bench extract --json`, in `extract.json`",
+            "",
+            *_table(
+                [
+                    "files",
+                    "refused",
+                    "functions per second",
+                    "KB per second",
+                    "cost over parse and tokenize",
+                    "calls resolved",
+                ],
+                [
+                    [
+                        _number(speed["files"]),
+                        _number(speed["files_failed"]),
+                        _number(speed["functions_per_second"]),
+                        _number(speed["kb_per_second"]),
+                        f"**{speed['cost_over_parse_and_tokenize']}x**",
+                        f"{share:.1f} % of {speed['calls']:,}",
+                    ]
+                ],
+            ),
+            "",
+            "The cost is that of everything, from the text to the finished graph, over `ast.parse` and `tokenize` of the same files in",
+            "the same run. The refused files do not parse or do not compile: they test the parser.",
+            "",
+            "## Calls resolved to formal names, beside jedi: `python tools/compare_jedi.py --seed 11`, in `jedi.json`",
+            "",
+            *_table(
+                ["calls", "ours", "jedi", "both", "of which agree"],
+                [
+                    [
+                        *(_number(jedi[key]) for key in ("calls", "ours", "jedi", "both")),
+                        f"{100 * jedi['agree'] / jedi['both']:.1f} %",
+                    ]
+                ],
+            ),
+            "",
+        ]
+    )
+
+
+def _read(name: str) -> Any:
     return json.loads((FOLDER / f"{name}.json").read_text())
 
 
@@ -98,5 +152,8 @@ def _number(value: object) -> str:
     return f"{value:,}" if isinstance(value, int | float) else str(value)
 
 
+PAGES = {"layer.md": layer_page, "extract.md": extract_page}
+
 if __name__ == "__main__":
-    (FOLDER / "layer.md").write_text(page(), encoding="utf-8")
+    for name, page in PAGES.items():
+        (FOLDER / name).write_text(page(), encoding="utf-8")
