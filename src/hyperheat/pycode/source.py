@@ -24,7 +24,7 @@ MAX_SEPARATORS = 150_000
 """So are denser ones: a megabyte of ordinary code has about this many line ends, commas, brackets, ..."""
 MAX_DEPTH = 200
 """The deepest nesting of syntax that is read; the standard library stays under 40."""
-MAX_TOKENS = 30_000
+MAX_TOKENS = 35_000
 """The longest function that is read, in tokens; the standard library stays under 5,000."""
 
 Result = TypeVar("Result")
