@@ -6,7 +6,14 @@ import time
 import pytest
 
 from hyperheat.pycode import SourceError, extract
-from hyperheat.pycode.source import MAX_CHARACTERS, MAX_DEPTH, MAX_SEPARATORS, MAX_TOKENS, Source
+from hyperheat.pycode.source import (
+    MAX_CHARACTERS,
+    MAX_DEPTH,
+    MAX_OPERANDS,
+    MAX_SEPARATORS,
+    MAX_TOKENS,
+    Source,
+)
 
 RETURN = "def f(x):\n    return "
 
@@ -129,8 +136,19 @@ def test_refuses_with_one_sentence_and_at_once(case):
     assert time.process_time() - start < 2
 
 
+@pytest.mark.parametrize("operator", [" and ", " < "])
+def test_one_chain_that_is_too_long_is_refused_alone(operator):
+    start = time.process_time()
+    module = extract("def g(): pass\n" + RETURN + operator.join(["x"] * 30_000), "a.py")
+    assert [function.name for function in module.functions] == ["g"]
+    assert [str(refusal) for refusal in module.refused] == [
+        f"a.py:3: expected at most {MAX_OPERANDS} operands in a chain, got 30000"
+    ]
+    assert time.process_time() - start < 2
+
+
 def test_one_function_that_is_too_long_is_refused_alone():
-    source = "def g(): pass\n" + RETURN + " and ".join(["x"] * 30_000)
+    source = "def g(): pass\n" + RETURN + "[" + "x," * 60_000 + "]"
     start = time.process_time()
     module = extract(source, "a.py")
     assert [function.name for function in module.functions] == ["g"]

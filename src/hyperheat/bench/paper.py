@@ -51,13 +51,18 @@ def paper_plan(batch: HypergraphBatch[np.ndarray], masks_for: int | None = None)
         qualifier=torch.as_tensor(batch.qualifier),
         slots=slots,
         edges=edges,
-        masks=None if masks_for is None else [_mask(edge, masks_for) for edge in edges],
+        masks=None if masks_for is None else [_penalty(_mask(edge, masks_for)) for edge in edges],
     )
 
 
 def _mask(edge: Tensor, heads: int) -> Tensor:
     """True between cells of different edges, for every head [B*H, L, L]."""
     return (edge[:, :, None] != edge[:, None, :]).repeat_interleave(heads, dim=0)
+
+
+def _penalty(mask: Tensor) -> Tensor:
+    """The mask as numbers to add, which spares the attention the conversion of truth values."""
+    return torch.zeros(mask.shape).masked_fill_(mask, -torch.inf)
 
 
 class PaperLayer(nn.Module):

@@ -74,12 +74,14 @@ def _interleave(*columns: tuple[str, list[int | None]]) -> Incidences:
 
 
 def _expand_boolean(syntax: "FunctionSyntax", node: ast.BoolOp) -> Incidences:
+    syntax.check_operands(node, len(node.values))
     left, *right = [syntax.child(value) for value in node.values]
     operators = syntax.layout.find(node, "op")
     return [("left", left), *_interleave(("operator", [*operators]), ("right", [*right]))]
 
 
 def _expand_comparison(syntax: "FunctionSyntax", node: ast.Compare) -> Incidences:
+    syntax.check_operands(node, 1 + len(node.comparators))
     left = syntax.child(node.left)
     operators = syntax.layout.find(node, "ops")
     comparators = [syntax.child(comparator) for comparator in node.comparators]

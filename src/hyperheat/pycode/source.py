@@ -16,7 +16,15 @@ from typing import TypeVar
 
 import numpy as np
 
-__all__ = ["MAX_CHARACTERS", "MAX_DEPTH", "MAX_SEPARATORS", "MAX_TOKENS", "Source", "SourceError"]
+__all__ = [
+    "MAX_CHARACTERS",
+    "MAX_DEPTH",
+    "MAX_OPERANDS",
+    "MAX_SEPARATORS",
+    "MAX_TOKENS",
+    "Source",
+    "SourceError",
+]
 
 MAX_CHARACTERS = 1_000_000
 """Longer files are refused before they are parsed."""
@@ -24,8 +32,10 @@ MAX_SEPARATORS = 150_000
 """So are denser ones: a megabyte of ordinary code has about this many line ends, commas, brackets, ..."""
 MAX_DEPTH = 200
 """The deepest nesting of syntax that is read; the standard library stays under 40."""
-MAX_TOKENS = 35_000
+MAX_TOKENS = 115_000
 """The longest function that is read, in tokens; the standard library stays under 5,000."""
+MAX_OPERANDS = 10_000
+"""The longest chain of `and`, `or` or comparisons: the ways through it are what takes long."""
 
 Result = TypeVar("Result")
 _SEPARATORS = "\n\"',.:;=<>([{"

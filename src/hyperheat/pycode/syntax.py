@@ -15,7 +15,7 @@ from hyperheat.pycode.children import PLACES, expand
 from hyperheat.pycode.columns import Columns
 from hyperheat.pycode.fields import FORMS
 from hyperheat.pycode.layout import Layout
-from hyperheat.pycode.source import MAX_TOKENS, Source, SourceError
+from hyperheat.pycode.source import MAX_OPERANDS, MAX_TOKENS, Source, SourceError
 from hyperheat.pycode.tokens import Field, TooManyTokens, find_comments, scan
 
 __all__ = ["MAX_LABEL", "FunctionSyntax"]
@@ -105,6 +105,12 @@ class FunctionSyntax:
     def add_node(self, label: str, start: int = -1, end: int = -1) -> int:
         """Add a node with a place in the text, or without one."""
         return self.columns.add_node(_shorten(label) if len(label) > MAX_LABEL else label, start, end)
+
+    def check_operands(self, node: ast.expr, count: int) -> None:
+        """Refuse a chain that is too long."""
+        if count > MAX_OPERANDS:
+            problem = f"expected at most {MAX_OPERANDS} operands in a chain, got {count}"
+            raise SourceError(self.source.path, node.lineno, problem)
 
     def child(self, node: ast.AST) -> int:
         """The graph node of a child, whose own children are then read later."""
