@@ -31,7 +31,7 @@ def layer_page() -> str:
             "",
             "## Plain PyTorch: `layer.json`",
             "",
-            "One layer: `hyperheat bench layer --layers 1 --dim 128 --json`, then the same with `--workload code --dim 256`. Six layers: a run of\nthe same commands with `--layers 6`. *wd50k* at width 256 takes many minutes and is left out.",
+            "One layer: `hyperheat bench layer --layers 1 --dim 128 --json`, then the same with `--workload code --dim 256`. Six layers: from a run\nof the same commands without `--layers`; its slowest rows rest on two or three turns. *wd50k* at width 256 takes many minutes and is\nleft out. The machine was shared throughout: between runs, ratios moved by up to a quarter.",
             "",
             *_layer_table(layer),
             "",
