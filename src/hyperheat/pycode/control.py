@@ -242,12 +242,7 @@ def _while(b: Builder, node: ast.While) -> None:
     head, body, otherwise, after = b.proceed(), b.new(), b.new(), b.new()
     test(b, node.test, body, otherwise)
     b.start(body)
-    b.framed(Loop(head, after), lambda: _statements(b, node.body))
-    b.link(head)
-    b.start(otherwise)
-    _statements(b, node.orelse)
-    b.link(after)
-    b.start(after)
+    _loop(b, node, head, otherwise, after)
 
 
 def _for(b: Builder, node: ast.For | ast.AsyncFor) -> None:
@@ -256,6 +251,13 @@ def _for(b: Builder, node: ast.For | ast.AsyncFor) -> None:
     b.run_risky(node)
     b.fork(otherwise)
     assign(b, node.target)
+    _loop(b, node, head, otherwise, after)
+
+
+def _loop(
+    b: Builder, node: ast.While | ast.For | ast.AsyncFor, head: Block, otherwise: Block, after: Block
+) -> None:
+    """Run the body of a loop back to its head, then what follows its last round."""
     b.framed(Loop(head, after), lambda: _statements(b, node.body))
     b.link(head)
     b.start(otherwise)
