@@ -29,7 +29,7 @@ from hyperheat.hypergraph import Edge, Hypergraph, HypergraphBuilder, Position
 from hyperheat.pycode.extract import FunctionGraph
 from hyperheat.pycode.syntax import FunctionSyntax
 
-__all__ = ["TOKEN_RELATIONS", "pairwise", "pairwise_tokens"]
+__all__ = ["TOKEN_RELATIONS", "pairwise", "pairwise_tokens", "tokens_of"]
 
 TOKEN_RELATIONS = (
     "ControlFlowNext",
@@ -66,12 +66,12 @@ def pairwise_tokens(function: FunctionGraph) -> Hypergraph:
     builder = HypergraphBuilder()
     for label in graph.labels[:tokens]:
         builder.add_node(label)
-    token_of = _token_of(function)
+    token_of = tokens_of(function).tolist()
     pairs: dict[Pair, None] = {}
     for relation, source, target in [*_structure(function), *_assignments(function.syntax)]:
-        first, second = token_of.get(source), token_of.get(target)
-        if relation in TOKEN_RELATIONS and None not in (first, second) and first != second:
-            pairs[relation, first, second] = None  # pyright: ignore[reportArgumentType]
+        first, second = token_of[source], token_of[target]
+        if relation in TOKEN_RELATIONS and min(first, second) >= 0 and first != second:
+            pairs[relation, first, second] = None
     for pair in pairs:
         _relate(builder, pair)
     return replace(builder.build(), span=None if graph.span is None else graph.span[:tokens])
@@ -138,14 +138,16 @@ def _relate_calls(builder: HypergraphBuilder, function: FunctionGraph) -> None:
             _relate(builder, ("CandidateCall" if len(name) == 1 else "MayFormalName", node, names[name]))
 
 
-def _token_of(function: FunctionGraph) -> dict[int, int]:
-    """The token that stands for each node: itself, its operator or its first, a symbol's first occurrence."""
+def tokens_of(function: FunctionGraph) -> np.ndarray:
+    """The token that stands for each node: itself, its operator or its first, a symbol's first occurrence.
+
+    -1 for a node without a token.
+    """
     syntax = function.syntax
-    token_of = {token: token for token in range(len(syntax.tokens.texts))}
+    token_of = np.full(function.graph.num_nodes, -1, dtype=np.int32)
     for node, start in enumerate(syntax.columns.starts):
-        first = syntax.layout.at_start.get(start)
-        if first is not None:
-            token_of.setdefault(node, first)
+        token_of[node] = syntax.layout.at_start.get(start, -1)
+    token_of[: len(syntax.tokens.texts)] = np.arange(len(syntax.tokens.texts))
     for node in ast.walk(syntax.function):
         if isinstance(node, ast.BinOp | ast.BoolOp | ast.UnaryOp | ast.AugAssign):
             token_of[syntax.node(node)] = syntax.node((node, "op"))
@@ -154,6 +156,5 @@ def _token_of(function: FunctionGraph) -> dict[int, int]:
     for edge in function.graph:
         if edge.relation == "Symbol" and edge.incidences[0][0] == "sym":
             symbol, *occurrences = [node for _, node in edge.incidences]
-            if occurrences[0] in token_of:
-                token_of[symbol] = token_of[occurrences[0]]
+            token_of[symbol] = token_of[occurrences[0]]
     return token_of

@@ -78,6 +78,7 @@ INVALID = (
 ASSIGNMENT = Kind(
     name=_NAME,
     message="`{replacement}` may be meant instead of `{original}`",
+    texts=_OPERATORS,
     find=_find,
     valid=VALID,
     invalid=INVALID,

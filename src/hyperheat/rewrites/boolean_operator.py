@@ -136,6 +136,7 @@ BOOLEAN_OPERATOR = Kind(
         _NEGATED: "a `not` may be missing before `{first}`",
         _PLAIN: "the `not` may be too much in `{first}`",
     },
+    texts=(*_OTHER, _PLAIN, _NEGATED),
     find=_find,
     valid=VALID,
     invalid=INVALID,

@@ -56,6 +56,7 @@ INVALID = (
 COMPARISON_OPERATOR = Kind(
     name=_NAME,
     message="`{replacement}` may be meant instead of `{original}`",
+    texts=tuple(_OTHERS),
     find=_find,
     valid=VALID,
     invalid=INVALID,

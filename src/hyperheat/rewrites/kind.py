@@ -26,14 +26,15 @@ class Case:
 class Kind:
     """One kind of bug and of repair.
 
-    `message` is what a rewrite says, `messages` hold others for particular replacements; `find` lists
-    the rewrites, in a module whose docstring is the manual page; `valid` are cases with rewrites, `invalid` are cases
-    without any.
+    `message` is what a rewrite says, `messages` hold others for particular replacements; `texts` are all replacements
+    of a kind that knows them beforehand; `find` lists the rewrites, in a module whose docstring is the manual page;
+    `valid` are cases with rewrites, `invalid` are cases without any.
     """
 
     name: str
     message: str
     messages: Mapping[str, str] = field(default_factory=dict)
+    texts: tuple[str, ...] = ()
     find: Callable[[Body], Iterable[Rewrite]]
     valid: tuple[Case, ...]
     invalid: tuple[Case, ...]

@@ -81,6 +81,7 @@ INVALID = (
 LITERAL = Kind(
     name=_NAME,
     message="`{replacement}` may be meant instead of `{original}`",
+    texts=tuple(_OTHERS),
     find=_find,
     valid=VALID,
     invalid=INVALID,

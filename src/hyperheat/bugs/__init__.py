@@ -1,0 +1,1 @@
+"""Finding and repairing bugs in Python functions."""

@@ -1,0 +1,153 @@
+"""One function with a question: which of its candidate rewrites repairs it, or is there no bug?
+
+    function = extract(source).functions[0]
+    clean = make_sample(function, None, origin)
+    rewrite = candidates(function)[0]
+    broken = extract_function(rewrite.apply(function.source), function, facts)
+    buggy = make_sample(broken, rewrite.inverse(function.source), origin)
+
+A sample holds what every model reads: the hypergraph, the graph of pairs, and the candidates as columns.
+Letters: N nodes of the hypergraph, R candidate rewrites.
+"""
+
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from hyperheat.hypergraph import Hypergraph
+from hyperheat.pycode import FunctionGraph
+from hyperheat.pycode.pairwise import pairwise, tokens_of
+from hyperheat.rewrites import KINDS, Rewrite, Span, candidates
+
+__all__ = ["NO_BUG", "TEXTS", "Candidates", "Origin", "Sample", "encode_candidates", "make_sample"]
+
+NO_BUG = -1
+"""The target of a sample without a bug."""
+
+TEXTS = tuple((kind.name, text) for kind in KINDS.values() for text in kind.texts)
+"""The replacements that are known beforehand: operators and literals, by kind."""
+
+_KIND_CODES = {kind: code for code, kind in enumerate(KINDS)}
+_TEXT_CODES = {text: code for code, text in enumerate(TEXTS)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Origin:
+    """Where a function comes from.
+
+    `project` is a package, a repository or a folder; `version` that of the package, or the commit that made the repair;
+    `path` is relative to the project; `line` is the first of the function; `tags` are facts to select by.
+    """
+
+    project: str
+    version: str
+    path: str
+    function: str
+    line: int
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidates:
+    """All rewrites of a function as columns [R]; nodes are numbers in its hypergraph, -1 where there is none.
+
+    `location` never falls: rewrites of one location stand together.
+    """
+
+    location: np.ndarray
+    """The node that is rewritten."""
+    kind: np.ndarray
+    """The place of the kind in `KINDS`."""
+    text: np.ndarray
+    """The place in `TEXTS` of the replacement."""
+    first: np.ndarray
+    """The symbol of the variable that is put in, or the first of two arguments that change places."""
+    second: np.ndarray
+    """The second of the two arguments."""
+
+    def __len__(self) -> int:
+        return len(self.location)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sample:
+    """A function as models see it, and the candidate that repairs it."""
+
+    origin: Origin
+    source: str
+    graph: Hypergraph
+    pairs: Hypergraph | None
+    """The graph of pairs, whose first nodes are those of `graph`; None if it was not read."""
+    token_of: np.ndarray
+    """The token that stands for each node of `graph` [N], -1 for none. Tokens are the first nodes."""
+    candidates: Candidates
+    target: int
+    """A place in `candidates`, or NO_BUG."""
+
+    @property
+    def kind(self) -> str:
+        """The kind of the bug, or "clean"."""
+        return "clean" if self.target == NO_BUG else tuple(KINDS)[self.candidates.kind[self.target]]
+
+
+def make_sample(function: FunctionGraph, repair: Rewrite | None, origin: Origin) -> Sample:
+    """The sample of a function that `repair`, one of its candidates, repairs; of a clean one if it is None."""
+    rewrites = candidates(function)
+    if not rewrites:
+        raise ValueError(f"{function.name}: expected candidate rewrites, got none")
+    columns, order = encode_candidates(function, rewrites)
+    target = NO_BUG
+    if repair is not None:
+        try:
+            target = order.index(rewrites.index(repair))
+        except ValueError:
+            raise ValueError(f"{function.name}: expected one of its candidates, got {repair}") from None
+    pairs = pairwise(function)
+    return Sample(
+        origin=origin,
+        source=function.source,
+        graph=replace(function.graph, span=None),
+        pairs=replace(pairs, span=None),
+        token_of=tokens_of(function),
+        candidates=columns,
+        target=target,
+    )
+
+
+def encode_candidates(function: FunctionGraph, rewrites: tuple[Rewrite, ...]) -> tuple[Candidates, list[int]]:
+    """The rewrites as columns, ordered by location, and the order in which they stand there."""
+    node_at = _nodes(function)
+    symbol_of = _symbols(function.graph)
+
+    def node(span: Span | None) -> int:
+        return -1 if span is None else node_at[span]
+
+    rows = []
+    for rewrite in rewrites:
+        first, second = rewrite.arguments or (rewrite.variable, None)
+        first_node = node(first)
+        if rewrite.variable is not None:
+            first_node = symbol_of.get(first_node, first_node)
+        code = _TEXT_CODES.get((rewrite.kind, rewrite.replacement), -1)
+        rows.append((node(rewrite.location), _KIND_CODES[rewrite.kind], code, first_node, node(second)))
+    order = sorted(range(len(rows)), key=lambda row: rows[row][0])
+    table = np.array([rows[row] for row in order], dtype=np.int32).reshape(-1, len(fields(Candidates)))
+    names = (field.name for field in fields(Candidates))
+    return Candidates(**dict(zip(names, table.T.copy(), strict=True))), order
+
+
+def _nodes(function: FunctionGraph) -> dict[Span, int]:
+    """The innermost node at each place, in offsets of `function.source`."""
+    start, columns = function.syntax.start_of_lines, function.syntax.columns
+    places = zip(columns.starts, columns.ends, strict=True)
+    return {Span(first - start, last - start): node for node, (first, last) in enumerate(places)}
+
+
+def _symbols(graph: Hypergraph) -> dict[int, int]:
+    """The symbol of each occurrence."""
+    found = {}
+    for edge in graph:
+        if edge.relation == "Symbol" and edge.incidences[0][0] == "sym":
+            symbol, *occurrences = [node for _, node in edge.incidences]
+            found.update(dict.fromkeys(occurrences, symbol))
+    return found
