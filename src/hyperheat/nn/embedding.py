@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from hyperheat.nn.rows import segment_max, segment_sum
-from hyperheat.tensors import HypergraphBatch, Vocabulary
+from hyperheat.tensors import HypergraphBatch, NodeBatch, Vocabulary
 
 if TYPE_CHECKING:
     from hyperheat.nn.config import HeatConfig
@@ -41,7 +41,7 @@ class HypergraphEmbedding(nn.Module):
         return self.dropout(h), self.dropout(r)
 
 
-def pool_labels(embedding: nn.Embedding, batch: HypergraphBatch[Tensor]) -> Tensor:
+def pool_labels(embedding: nn.Embedding, batch: NodeBatch[Tensor]) -> Tensor:
     """The maximum over the subtokens of each node's label [N, D], pooled once per distinct label."""
     return F.embedding(batch.label, segment_max(embedding(batch.labels.tokens), batch.labels.owner))
 

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from hyperheat.nn.config import HeatConfig
 from hyperheat.nn.embedding import HypergraphEmbedding
-from hyperheat.tensors import AttentionPlan, HypergraphBatch, Vocabulary
+from hyperheat.tensors import AttentionPlan, HypergraphBatch, NodeBatch, Vocabulary
 
 __all__ = ["HeatEncoder", "HeatLayer", "States", "check_batch"]
 
@@ -63,7 +63,7 @@ class HeatEncoder(nn.Module):
         return States(h[: batch.num_nodes], h[batch.num_nodes :])
 
 
-def check_batch(batch: HypergraphBatch[Tensor], vocab: Vocabulary) -> None:
+def check_batch(batch: NodeBatch[Tensor], vocab: Vocabulary) -> None:
     """Refuse a batch that the encoder would misread."""
     if not isinstance(batch.label, Tensor):
         raise TypeError("batch: expected torch tensors, got numpy arrays; call batch.to_torch()")

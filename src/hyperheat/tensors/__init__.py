@@ -1,7 +1,8 @@
 """From hypergraphs to arrays: vocabulary, batches and attention layouts. numpy only."""
 
-from hyperheat.tensors.batch import AttentionPlan, HypergraphBatch, Strings, collate
+from hyperheat.tensors.batch import AttentionPlan, HypergraphBatch, collate
 from hyperheat.tensors.gather import PairSums, Segments, pair_sums, segments
+from hyperheat.tensors.join import NodeBatch, Strings
 from hyperheat.tensors.layout import Group, Layout, by_size, packed
 from hyperheat.tensors.sampler import BudgetSampler
 from hyperheat.tensors.vocabulary import Vocabulary
@@ -12,6 +13,7 @@ __all__ = [
     "Group",
     "HypergraphBatch",
     "Layout",
+    "NodeBatch",
     "PairSums",
     "Segments",
     "Strings",

@@ -6,28 +6,31 @@ the Q qualifiers follow, then a row of zeros: so every cell is the sum of two ro
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, is_dataclass
-from typing import TYPE_CHECKING, Any, Generic
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic
 
 import numpy as np
 
 from hyperheat.hypergraph import Hypergraph
 from hyperheat.tensors.gather import ArrayT, PairSums, Segments, pair_sums, segments
+from hyperheat.tensors.join import (
+    NodeBatch,
+    Strings,
+    as_strings,
+    check_graphs,
+    join_columns,
+    join_strings,
+    map_arrays,
+    renumber,
+    running_sum,
+)
 from hyperheat.tensors.layout import Group, Layout, by_size
 from hyperheat.tensors.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["AttentionPlan", "HypergraphBatch", "Strings", "collate"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Strings(Generic[ArrayT]):
-    """The distinct strings of a batch: subtoken i, a row of the vocabulary, belongs to string `owner[i]`."""
-
-    tokens: ArrayT
-    owner: Segments[ArrayT]
+__all__ = ["AttentionPlan", "HypergraphBatch", "collate"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,26 +50,17 @@ class AttentionPlan(Generic[ArrayT]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class HypergraphBatch(Generic[ArrayT]):
+class HypergraphBatch(NodeBatch[ArrayT]):
     """A batch: of numpy arrays as `collate` makes it, or of torch tensors after `to_torch`."""
 
-    num_graphs: int
-    num_nodes: int
     num_edges: int
     num_qualifiers: int
     """Distinct names and positions: an embedding makes a vector for each."""
-    vocabulary: str
-    """The fingerprint of the vocabulary whose rows the batch speaks of."""
-    node_offsets: ArrayT
-    """Nodes of graph g are node_offsets[g] .. node_offsets[g+1]."""
     edge_offsets: ArrayT
     """Edges of graph g are edge_offsets[g] .. edge_offsets[g+1]."""
-    labels: Strings[ArrayT]
     names: Strings[ArrayT]
     positions: ArrayT
     """The distinct sequence positions. As qualifiers they are numbered after the names."""
-    label: ArrayT
-    """The string in `labels` of each node [N]."""
     relation: ArrayT
     """The string in `names` of each edge [E]."""
     qualifier: ArrayT
@@ -81,30 +75,26 @@ class HypergraphBatch(Generic[ArrayT]):
         """The same batch with torch tensors on a device."""
         import torch
 
-        return _map_arrays(self, lambda array: torch.as_tensor(array).to(device, non_blocking=True))
+        return map_arrays(self, lambda array: torch.as_tensor(array).to(device, non_blocking=True))
 
 
 def collate(
     graphs: Sequence[Hypergraph], vocab: Vocabulary, layout: Callable[[np.ndarray], Layout] = by_size
 ) -> HypergraphBatch[np.ndarray]:
     """Join graphs into one batch and plan its attention with `layout` (`by_size` or `packed`)."""
-    if len(graphs) == 0:
-        raise ValueError("graphs: expected at least one hypergraph, got an empty sequence")
-    for index, graph in enumerate(graphs):
-        if not isinstance(graph, Hypergraph):
-            raise TypeError(f"graphs[{index}]: expected a Hypergraph, got {type(graph).__name__}")
-    node_offsets = _running_sum([graph.num_nodes for graph in graphs])
-    edge_offsets = _running_sum([graph.num_edges for graph in graphs])
-    incidence_offsets = _running_sum([graph.num_incidences for graph in graphs])
-    strings, label, relation, qualifier = _shared_strings(graphs)
-    node = _joined([graph.node for graph in graphs], node_offsets)
+    check_graphs(graphs)
+    node_offsets = running_sum([graph.num_nodes for graph in graphs])
+    edge_offsets = running_sum([graph.num_edges for graph in graphs])
+    incidence_offsets = running_sum([graph.num_incidences for graph in graphs])
+    strings, label, relation, qualifier = join_strings(graphs)
+    node = join_columns([graph.node for graph in graphs], node_offsets)
     offsets = np.append(
-        _joined([graph.offsets[:-1] for graph in graphs], incidence_offsets), incidence_offsets[-1]
+        join_columns([graph.offsets[:-1] for graph in graphs], incidence_offsets), incidence_offsets[-1]
     )
 
-    label_used, label = _renumber(label, len(strings))
+    label_used, label = renumber(label, len(strings))
     is_name = qualifier >= 0
-    name_used, named = _renumber(np.concatenate([relation, qualifier[is_name]]), len(strings))
+    name_used, named = renumber(np.concatenate([relation, qualifier[is_name]]), len(strings))
     positions, place = np.unique(-qualifier[~is_name], return_inverse=True)
     relation = named[: len(relation)]
     qualifier = np.empty(len(node), dtype=np.int64)
@@ -121,8 +111,8 @@ def collate(
         vocabulary=vocab.fingerprint,
         node_offsets=node_offsets,
         edge_offsets=edge_offsets,
-        labels=_strings([vocab.label_ids(strings[i]) for i in label_used]),
-        names=_strings([vocab.name_ids(strings[i]) for i in name_used]),
+        labels=as_strings([vocab.label_ids(strings[i]) for i in label_used]),
+        names=as_strings([vocab.name_ids(strings[i]) for i in name_used]),
         positions=positions,
         label=label,
         relation=relation,
@@ -159,47 +149,3 @@ def _plan(
         edges=segments(np.where(layout.edge >= 0, layout.edge, num_edges), num_edges + 1),
         waste=layout.waste,
     )
-
-
-def _shared_strings(graphs: Sequence[Hypergraph]) -> tuple[list[str], np.ndarray, np.ndarray, np.ndarray]:
-    """One string table for all graphs, and their label, relation and qualifier columns renumbered to it."""
-    index: dict[str, int] = {}
-    label, relation, qualifier = [], [], []
-    for graph in graphs:
-        shared = np.array([index.setdefault(name, len(index)) for name in graph.names] or [0], dtype=np.int64)
-        label.append(shared[graph.label])
-        relation.append(shared[graph.relation])
-        qualifier.append(
-            np.where(graph.qualifier >= 0, shared[np.maximum(graph.qualifier, 0)], graph.qualifier)
-        )
-    return list(index), np.concatenate(label), np.concatenate(relation), np.concatenate(qualifier)
-
-
-def _renumber(values: np.ndarray, limit: int) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct values below `limit` in rising order, and each value's place among them."""
-    used = np.zeros(limit, dtype=bool)
-    used[values] = True
-    return np.flatnonzero(used), (np.cumsum(used) - 1)[values]
-
-
-def _strings(ids: list[tuple[int, ...]]) -> Strings[np.ndarray]:
-    owner = np.repeat(np.arange(len(ids)), np.fromiter(map(len, ids), dtype=np.int64, count=len(ids)))
-    tokens = np.fromiter((i for string in ids for i in string), dtype=np.int64, count=len(owner))
-    return Strings(tokens=tokens, owner=segments(owner, len(ids)))
-
-
-def _joined(columns: Sequence[np.ndarray], offsets: np.ndarray) -> np.ndarray:
-    """Concatenate columns, each raised by its graph's offset."""
-    shift = np.repeat(offsets[:-1], [len(column) for column in columns])
-    return np.concatenate(columns).astype(np.int64) + shift
-
-
-def _running_sum(sizes: Sequence[int] | np.ndarray) -> np.ndarray:
-    return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
-
-
-def _map_arrays(value: Any, function: Callable[[Any], Any]) -> Any:
-    """Rebuild a tree of dataclasses with `function` applied to its arrays."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return type(value)(**{f.name: _map_arrays(getattr(value, f.name), function) for f in fields(value)})
-    return function(value) if hasattr(value, "dtype") else value
