@@ -1,0 +1,84 @@
+"""Wheels of packages, fetched with pip as the user has configured it, never installed or built.
+
+Only wheels: to get at a source archive's metadata, pip would run its set-up code.
+"""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from hyperheat.bugs.corpus.packages import CorpusError, Package
+from hyperheat.bugs.corpus.records import read_record, write_record
+
+__all__ = ["fetch_wheel"]
+
+_ATTEMPTS = 3
+_SECONDS = 180
+_HOPELESS = ("No matching distribution", "Could not find a version", "No module named pip")
+
+
+def fetch_wheel(package: Package, folder: Path) -> tuple[Path, dict[str, str]]:
+    """The wheel of a package in a folder of archives, with its version and hash; the one fetched first stays."""
+    record = folder / f"{package.name}.json"
+    if record.exists():
+        facts = read_record(record)
+        wheel = folder / facts["archive"]
+        if wheel.exists() and _sha256(wheel) == facts["sha256"]:
+            return wheel, facts
+    fresh = folder / f".{package.name}.part"
+    shutil.rmtree(fresh, ignore_errors=True)
+    try:
+        _download(package, fresh)
+        wheels = sorted(fresh.glob("*.whl"))
+        if len(wheels) != 1:
+            raise CorpusError(f"expected one wheel of it, got {len(wheels)}")
+        wheel = folder / wheels[0].name
+        facts = {"archive": wheel.name, "version": wheel.name.split("-")[1], "sha256": _sha256(wheels[0])}
+        wheels[0].replace(wheel)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+    write_record(record, facts)
+    return wheel, facts
+
+
+def _download(package: Package, folder: Path) -> None:
+    name = f"{package.name}=={package.version}" if package.version else package.name
+    options = ["--no-deps", "--only-binary", ":all:", "--no-input", "--disable-pip-version-check", "--quiet"]
+    command = [sys.executable, "-m", "pip", "download", *options, "--dest", str(folder), name]
+    problem = ""
+    for attempt in range(_ATTEMPTS):
+        time.sleep(2.0 * attempt)
+        try:
+            done = subprocess.run(
+                command,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=_SECONDS,
+                env={**os.environ, "PIP_PROGRESS_BAR": "off"},
+            )
+        except subprocess.TimeoutExpired:
+            problem = f"the download took more than {_SECONDS} s"
+            continue
+        if done.returncode == 0:
+            return
+        problem = _last_error(done.stderr)
+        if any(text in done.stderr for text in _HOPELESS):
+            problem = f"no wheel of it was found ({problem})"
+            break
+    raise CorpusError(problem)
+
+
+def _last_error(output: str) -> str:
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    errors = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]
+    return (errors or lines or ["pip gave no reason"])[-1][:300]
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

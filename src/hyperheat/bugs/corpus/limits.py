@@ -1,0 +1,30 @@
+"""A time limit for the work on one file, inside the process that does it."""
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+__all__ = ["SECONDS_PER_FILE", "time_limit"]
+
+SECONDS_PER_FILE = 60
+
+
+@contextmanager
+def time_limit(seconds: float = SECONDS_PER_FILE) -> Iterator[None]:
+    """Raise TimeoutError after some seconds; no limit outside of a main thread, where no signal can arrive."""
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        raise TimeoutError(f"more than {seconds} s of work")
+
+    previous = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)

@@ -1,0 +1,63 @@
+"""The same jobs as tasks of a Ray cluster, for more than one machine.
+
+All machines need hyperheat installed and the folder of the corpus, and of the sources, under the same path.
+"""
+
+import logging
+import time
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from hyperheat.bugs.corpus.outcome import Outcome, Stage, attempt
+from hyperheat.bugs.corpus.pool import SECONDS_PER_PACKAGE
+from hyperheat.bugs.corpus.stages import Job
+
+__all__ = ["run_on_ray"]
+
+
+def run_on_ray(
+    stage: Stage, jobs: Iterable[Job], address: str, *, seconds: float = SECONDS_PER_PACKAGE
+) -> Iterator[tuple[Job, Outcome]]:
+    """Do the jobs on a cluster, `local` being one that is started here, and yield each with its outcome."""
+    ray = _connect(address)
+    try:
+        task = ray.remote(num_cpus=1, max_retries=1)(attempt)
+        at_once = max(1, int(ray.cluster_resources().get("CPU", 1)))
+        left = iter(jobs)
+        running: dict[Any, tuple[Job, float]] = {}
+        while True:
+            while len(running) < at_once and (job := next(left, None)) is not None:
+                running[task.remote(stage, job)] = (job, time.monotonic() + seconds)
+            if not running:
+                return
+            remaining = min(deadline for _, deadline in running.values()) - time.monotonic()
+            done, _ = ray.wait(list(running), timeout=max(remaining, 0))
+            for reference in done:
+                yield running.pop(reference)[0], _outcome(ray, reference)
+            late = [reference for reference, (_, end) in running.items() if end <= time.monotonic()]
+            for reference in late:
+                ray.cancel(reference, force=True)
+                yield running.pop(reference)[0], Outcome(problem=f"it took more than {seconds:g} s")
+    finally:
+        ray.shutdown()
+
+
+def _connect(address: str) -> Any:
+    try:
+        import ray
+    except ImportError as error:
+        raise ImportError(
+            f"ray is needed for --ray ({error}): pip install 'hyperheat[ray]'", name="ray"
+        ) from None
+    try:
+        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
+    except (ConnectionError, RuntimeError, ValueError) as error:
+        raise ConnectionError(f"{address}: expected a Ray cluster, got: {error}") from None
+    return ray
+
+
+def _outcome(ray: Any, reference: Any) -> Outcome:
+    try:
+        return ray.get(reference)
+    except ray.exceptions.RayError as error:
+        return Outcome(problem=f"its Ray task failed: {str(error).splitlines()[0]}")
