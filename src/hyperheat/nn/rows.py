@@ -13,7 +13,16 @@ from torch.nn import functional as F
 
 from hyperheat.tensors import PairSums, Segments
 
-__all__ = ["bag_sum", "pair_sum", "segment_max", "segment_mean", "segment_softmax", "segment_sum", "spread"]
+__all__ = [
+    "bag_sum",
+    "pair_sum",
+    "segment_log_softmax",
+    "segment_max",
+    "segment_mean",
+    "segment_softmax",
+    "segment_sum",
+    "spread",
+]
 
 
 def pair_sum(x_RD: Tensor, sums: PairSums[Tensor]) -> Tensor:
@@ -46,6 +55,15 @@ def segment_softmax(x_CH: Tensor, segments: Segments[Tensor]) -> Tensor:
         highest = F.embedding(segments.owner, segment_max(x_CH, segments))
     weights = (x_CH - highest).exp()
     return weights / spread(segment_sum(weights, segments), segments)
+
+
+def segment_log_softmax(x_C: Tensor, segments: Segments[Tensor]) -> Tensor:
+    """Logarithm of the softmax over the entries of each segment: [C] -> [C]."""
+    x = x_C[:, None]
+    with torch.no_grad():
+        highest = F.embedding(segments.owner, segment_max(x, segments))
+    shifted = x - highest
+    return (shifted - spread(segment_sum(shifted.exp(), segments).log(), segments)).squeeze(1)
 
 
 def spread(x_SD: Tensor, segments: Segments[Tensor]) -> Tensor:

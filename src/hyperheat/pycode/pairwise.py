@@ -29,7 +29,24 @@ from hyperheat.hypergraph import Edge, Hypergraph, HypergraphBuilder, Position
 from hyperheat.pycode.extract import FunctionGraph
 from hyperheat.pycode.syntax import FunctionSyntax
 
-__all__ = ["TOKEN_RELATIONS", "pairwise", "pairwise_tokens", "tokens_of"]
+__all__ = ["RELATIONS", "TOKEN_RELATIONS", "between_tokens", "pairwise", "pairwise_tokens", "tokens_of"]
+
+RELATIONS = (
+    "NextToken",
+    "Child",
+    "Sibling",
+    "ControlFlowNext",
+    "NextMayUse",
+    "LastMayWrite",
+    "OccurrenceOf",
+    "MayFinalUseOf",
+    "ReturnsFrom",
+    "YieldsFrom",
+    "AssignedFrom",
+    "CandidateCall",
+    "MayFormalName",
+)
+"""The relations of `pairwise`."""
 
 TOKEN_RELATIONS = (
     "ControlFlowNext",
@@ -62,19 +79,29 @@ def pairwise(function: FunctionGraph) -> Hypergraph:
 
 def pairwise_tokens(function: FunctionGraph) -> Hypergraph:
     """The graph of pairs between the tokens of a function; no pair joins a token to itself."""
-    graph, tokens = function.graph, len(function.syntax.tokens.texts)
-    builder = HypergraphBuilder()
-    for label in graph.labels[:tokens]:
-        builder.add_node(label)
-    token_of = tokens_of(function).tolist()
-    pairs: dict[Pair, None] = {}
-    for relation, source, target in [*_structure(function), *_assignments(function.syntax)]:
-        first, second = token_of[source], token_of[target]
-        if relation in TOKEN_RELATIONS and min(first, second) >= 0 and first != second:
-            pairs[relation, first, second] = None
-    for pair in pairs:
-        _relate(builder, pair)
-    return replace(builder.build(), span=None if graph.span is None else graph.span[:tokens])
+    return between_tokens(pairwise(function), tokens_of(function))
+
+
+def between_tokens(pairs: Hypergraph, token_of: np.ndarray) -> Hypergraph:
+    """What `pairwise_tokens` gives, from the graph of pairs and the token that stands for each node."""
+    tokens = int((token_of == np.arange(len(token_of))).sum())
+    kept = np.array([name in TOKEN_RELATIONS for name in pairs.names] or [False])[pairs.relation]
+    ends = token_of[pairs.node.reshape(-1, 2)[kept]]  # [P, 2]
+    relation = pairs.relation[kept]
+    real = (ends >= 0).all(axis=1) & (ends[:, 0] != ends[:, 1])
+    rows = np.column_stack([relation, ends])[real]
+    _, first = np.unique(rows, axis=0, return_index=True)
+    rows = rows[np.sort(first)]
+    ends_of_pair = pairs.qualifier[:2] if len(pairs.qualifier) else pairs.qualifier  # source, target
+    return Hypergraph(
+        names=pairs.names,
+        label=pairs.label[:tokens],
+        relation=rows[:, 0],
+        offsets=np.arange(len(rows) + 1) * 2,
+        qualifier=np.tile(ends_of_pair, len(rows)),
+        node=rows[:, 1:].reshape(-1),
+        span=None if pairs.span is None else pairs.span[:tokens],
+    )
 
 
 def _relate(builder: HypergraphBuilder, pair: Pair) -> None:

@@ -1,0 +1,65 @@
+"""A folder of samples: `manifest.json`, and shards `train/*.parquet`, `valid/*.parquet`, `test/*.parquet`."""
+
+import json
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+from hyperheat.bugs.sample import Sample
+from hyperheat.bugs.shards import Shard
+
+__all__ = ["FORMAT", "SPLITS", "Dataset", "read_manifest"]
+
+FORMAT = "hyperheat-bugs"
+SPLITS = ("train", "valid", "test")
+
+
+class Dataset(Sequence[Sample]):
+    """The samples of one split, in memory as flat arrays; without the graphs of pairs if `pairs` is false."""
+
+    def __init__(self, folder: str | Path, split: str, *, pairs: bool = True) -> None:
+        folder = Path(folder)
+        if split not in SPLITS:
+            raise ValueError(f"split: expected one of {', '.join(SPLITS)}, got {split!r}")
+        shards = [shard for shard in read_manifest(folder)["shards"] if shard["split"] == split]
+        self.folder, self.split = folder, split
+        self.hashes = [shard["sha256"] for shard in shards]
+        self._shards = [Shard(folder / shard["path"], pairs=pairs) for shard in shards if shard["samples"]]
+        for shard, described in zip(self._shards, (s for s in shards if s["samples"]), strict=True):
+            if len(shard) != described["samples"]:
+                raise ValueError(
+                    f"{folder / described['path']}: expected {described['samples']} samples as in the manifest, "
+                    f"got {len(shard)}"
+                )
+        self._starts = [0, *accumulate(len(shard) for shard in self._shards)]
+        if not len(self):
+            raise ValueError(f"{folder}: expected samples in the split {split!r}, got none")
+
+    def __len__(self) -> int:
+        return self._starts[-1]
+
+    def __getitem__(self, index: Any) -> Sample:
+        if not 0 <= index < len(self):
+            raise IndexError(f"index: expected 0 to {len(self) - 1}, got {index}")
+        shard = bisect_right(self._starts, index) - 1
+        return self._shards[shard][index - self._starts[shard]]
+
+    def sizes(self) -> list[int]:
+        """The number of nodes of each sample."""
+        return [size for shard in self._shards for size in shard.sizes()]
+
+
+def read_manifest(folder: str | Path) -> dict[str, Any]:
+    """What a folder of samples says of itself."""
+    path = Path(folder) / "manifest.json"
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ValueError(f"{folder}: expected a folder of bug samples with a manifest.json, got none") from None
+    except ValueError as error:
+        raise ValueError(f"{path}: not a manifest: {error}") from error
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT or "shards" not in manifest:
+        raise ValueError(f'{path}: expected "format": "{FORMAT}" and "shards", got another kind of file')
+    return manifest

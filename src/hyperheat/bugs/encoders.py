@@ -1,0 +1,38 @@
+"""Which encoder a configuration means, and how it reads samples."""
+
+from typing import Any
+
+from torch import nn
+
+from hyperheat.bugs.views import BinaryEdges, Hyperedges, Pairs, Tokens, View
+from hyperheat.nn import AllSetConfig, AllSetEncoder, HeatConfig, HeatEncoder
+from hyperheat.nn.gnn import GnnConfig, GnnEncoder
+from hyperheat.nn.great import GreatConfig, GreatEncoder
+from hyperheat.tensors import Vocabulary
+
+__all__ = ["EncoderConfig", "build_encoder", "view_of"]
+
+EncoderConfig = HeatConfig | GnnConfig | GreatConfig | AllSetConfig
+
+_ENCODERS: dict[type, Any] = {
+    HeatConfig: HeatEncoder,
+    AllSetConfig: AllSetEncoder,
+    GnnConfig: GnnEncoder,
+    GreatConfig: GreatEncoder,
+}
+
+
+def build_encoder(config: EncoderConfig, vocab: Vocabulary) -> nn.Module:
+    """The encoder with fresh weights."""
+    return _ENCODERS[type(config)](config, vocab)
+
+
+def view_of(config: EncoderConfig, *, binarise: bool = False) -> View:
+    """How the encoder reads samples."""
+    if isinstance(config, HeatConfig | AllSetConfig):
+        return BinaryEdges() if binarise else Hyperedges()
+    if binarise:
+        raise ValueError(f"binarise: expected False for {type(config).__name__}, which reads pairs, got True")
+    if isinstance(config, GnnConfig):
+        return Pairs(config.relations, config.subtokens)
+    return Tokens(config.relations, config.max_tokens)

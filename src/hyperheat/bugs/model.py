@@ -1,0 +1,105 @@
+"""The task head over any encoder: where is the bug, if there is one, and which rewrite repairs it?
+
+With h the states of nodes from the encoder, for each rewrite i at location l, by its form,
+
+    z_i = ReLU(A [h_l; text embedding])   |   ReLU(B [h_l; h_variable])   |   ReLU(C [h_l; h_first; h_second])
+    P(i | l) = softmax over the rewrites of l of  a . z_i  (a, b or c by form)
+
+and for each location, with z_l the maximum over its rewrites and s the maximum over all locations of the sample,
+
+    s     = max over l of S [h_l; z_l]
+    P(l)  = softmax of  v . ReLU(V [h_l; z_l; s])  over the locations and "no bug", which scores  u . s + w
+
+The pointer follows the paper's source (Vinyals et al.); as in PyBugLab, it knows which rewrites a location offers.
+Letters: G samples, L locations, R rewrites, D width.
+"""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from hyperheat.bugs.batch import BugBatch
+from hyperheat.bugs.sample import TEXTS
+from hyperheat.nn.rows import segment_log_softmax, segment_max, spread
+
+__all__ = ["BugHead", "BugModel", "Scores", "losses"]
+
+
+class Scores(NamedTuple):
+    """Log-probabilities: of each choice of a location [L + G], "no bug" last, and of each rewrite [R] at its location."""
+
+    choices: Tensor
+    rewrites: Tensor
+
+
+class Scorer(nn.Module):
+    """A shallow network: joined inputs to hidden features, and a score of these."""
+
+    def __init__(self, inputs: int, dim: int, dropout: float) -> None:
+        super().__init__()
+        self.hidden = nn.Linear(inputs * dim, dim)
+        self.score = nn.Linear(dim, 1)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, *inputs: Tensor) -> tuple[Tensor, Tensor]:
+        """Inputs [X, D] -> features [X, D] and scores [X]."""
+        features = F.relu(self.hidden(torch.cat(inputs, dim=1)))
+        return features, self.score(self.dropout(features)).squeeze(1)
+
+
+class BugHead(nn.Module):
+    """States of nodes in, log-probabilities of locations and rewrites out."""
+
+    def __init__(self, dim: int, dropout: float) -> None:
+        super().__init__()
+        self.text = nn.Embedding(len(TEXTS), dim)
+        self.put_text = Scorer(2, dim, dropout)
+        self.put_variable = Scorer(2, dim, dropout)
+        self.swap = Scorer(3, dim, dropout)
+        self.summary = nn.Linear(2 * dim, dim)
+        self.location = Scorer(3, dim, dropout)
+        self.no_bug = nn.Linear(dim, 1)
+
+    def forward(self, nodes_ND: Tensor, batch: BugBatch[Tensor]) -> Scores:
+        texts, variables, swaps = batch.forms
+        num_locations = len(batch.by_sample.owner)
+        taken = spread(nodes_ND, batch.nodes).split([num_locations, variables, swaps, swaps])
+        h, variable, first, second = taken  # [L, D], [V, D], [W, D], [W, D]
+        at_text, at_variable, at_swap = spread(h, batch.by_location).split([texts, variables, swaps])
+        scored = (
+            self.put_text(at_text, self.text(batch.text)),
+            self.put_variable(at_variable, variable),
+            self.swap(at_swap, first, second),
+        )
+        z = torch.cat([features for features, _ in scored])  # [R, D]
+        scores = torch.cat([score for _, score in scored])  # [R]
+        z = segment_max(z, batch.by_location)  # [L, D]
+        s = segment_max(self.summary(torch.cat([h, z], dim=1)), batch.by_sample)  # [G, D]
+        _, pointed = self.location(h, z, spread(s, batch.by_sample))  # [L]
+        choices = torch.cat([pointed, self.no_bug(s).squeeze(1)])  # [L + G]
+        return Scores(
+            choices=segment_log_softmax(choices.float(), batch.choices),
+            rewrites=segment_log_softmax(scores.float(), batch.by_location),
+        )
+
+
+class BugModel(nn.Module):
+    """An encoder and the head."""
+
+    def __init__(self, encoder: nn.Module, dim: int, dropout: float) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.head = BugHead(dim, dropout)
+
+    def forward(self, batch: BugBatch[Tensor]) -> Scores:
+        return self.head(self.encoder(batch.graphs).nodes, batch)
+
+
+def losses(scores: Scores, batch: BugBatch[Tensor]) -> tuple[Tensor, Tensor]:
+    """Negative log-likelihoods, summed: of the right choice of each sample, and of the right rewrite of each buggy one."""
+    return (
+        -F.embedding(batch.true_choice, scores.choices[:, None]).sum(),
+        -F.embedding(batch.true_rewrite, scores.rewrites[:, None]).sum(),
+    )

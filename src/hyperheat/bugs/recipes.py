@@ -1,0 +1,103 @@
+"""Whole runs as functions: what to train, on what, for how long. `RECIPES` lists them by name.
+
+The comparison of encoders gives all of them the same samples in the same batches and about as many parameters.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from hyperheat.bugs.encoders import EncoderConfig
+from hyperheat.nn import VARIANTS, AllSetConfig, HeatConfig
+from hyperheat.nn.gnn import GnnConfig
+from hyperheat.nn.great import GreatConfig
+from hyperheat.pycode.pairwise import RELATIONS, TOKEN_RELATIONS
+from hyperheat.train import TrainSettings
+
+__all__ = ["RECIPES", "BugSettings", "Recipe"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BugSettings:
+    """What decides a trained detector, beside the data."""
+
+    model: EncoderConfig
+    binarise: bool = False
+    """Whether HEAT or AllSet reads the hypergraph cut into pairs."""
+    labels: int = 10_000
+    """The largest number of subtokens with a vector, of node labels and of names each."""
+    min_count: int = 5
+    """How often a subtoken must occur to have one."""
+    budget: int = 12_000
+    """Nodes of hypergraphs in a batch; a larger function makes a batch of its own."""
+    repair_weight: float = 1.0
+    """Of the loss of the rewrite beside that of the location."""
+    validation: int = 2_000
+    """Samples of the validation split that are looked at during training."""
+    train: TrainSettings
+
+
+Recipe = Callable[[], BugSettings]
+
+
+def heat() -> BugSettings:
+    """HEAT, small enough for two cores of a laptop."""
+    return BugSettings(model=_sized(VARIANTS["heat"]), train=_training())
+
+
+def gnn() -> BugSettings:
+    """PyBugLab's GNN, with about as many parameters as `heat`."""
+    return BugSettings(model=GnnConfig(relations=RELATIONS, dim=72), train=_training())
+
+
+def great() -> BugSettings:
+    """GREAT, with about as many parameters as `heat`."""
+    return BugSettings(model=GreatConfig(relations=TOKEN_RELATIONS, dim=160, layers=5, heads=8, ff=640), train=_training())
+
+
+def allset() -> BugSettings:
+    """AllSet, which knows neither relations nor qualifiers."""
+    return BugSettings(model=AllSetConfig(dim=128, layers=5, heads=8, ff=512), train=_training())
+
+
+def binarised() -> BugSettings:
+    """HEAT on hypergraphs cut into pairs."""
+    return replace(heat(), binarise=True)
+
+
+def smallest() -> BugSettings:
+    """A model for trying things out."""
+    model = HeatConfig(dim=32, layers=2, heads=4, ff=64, final_edges=False)
+    return BugSettings(model=model, min_count=1, train=replace(_training(), max_steps=300, warmup=30))
+
+
+def _sized(config: HeatConfig) -> HeatConfig:
+    return replace(config, dim=128, layers=6, ff=512, final_edges=False)
+
+
+def _training() -> TrainSettings:
+    return TrainSettings(
+        lr=5e-4,
+        warmup=500,
+        schedule="linear",
+        max_steps=20_000,
+        clip=0.5,
+        validate_every=500,
+        watch="loss",
+        patience=10,
+    )
+
+
+def _variant(config: HeatConfig) -> Recipe:
+    return lambda: replace(heat(), model=_sized(config))
+
+
+RECIPES: dict[str, Recipe] = {
+    **{name: _variant(config) for name, config in VARIANTS.items()},
+    "heat": heat,
+    "gnn": gnn,
+    "great": great,
+    "allset": allset,
+    "binarised": binarised,
+    "smallest": smallest,
+}
+"""The recipes by name; every variant of HEAT is one."""

@@ -1,0 +1,113 @@
+"""Training a detector on a folder of samples."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from hyperheat.bugs.answers import answer_all
+from hyperheat.bugs.batch import BugBatch, collate_samples
+from hyperheat.bugs.dataset import Dataset
+from hyperheat.bugs.encoders import view_of
+from hyperheat.bugs.folder import DetectorConfig, new_detector, save_detector
+from hyperheat.bugs.metrics import Answers, measure
+from hyperheat.bugs.model import BugModel, losses
+from hyperheat.bugs.recipes import BugSettings
+from hyperheat.bugs.views import View
+from hyperheat.tensors import BudgetSampler, Vocabulary
+from hyperheat.train import Outcome, fit
+from hyperheat.train.override import to_dict
+
+__all__ = ["BugJob", "train_detector"]
+
+
+class BugJob:
+    """Samples in batches, the loss, and figures on the validation split; see `hyperheat.train.Job`."""
+
+    model: BugModel
+
+    def __init__(self, settings: BugSettings, data: str | Path, vocab: Vocabulary | None = None) -> None:
+        view = view_of(settings.model, binarise=settings.binarise)
+        self._settings, self._view = settings, view
+        self._samples = Dataset(data, "train", pairs=view.needs_pairs)
+        self._held_out = Dataset(data, "valid", pairs=view.needs_pairs)
+        self._sizes, self._readable = self._samples.sizes(), _readable(self._samples, view)
+        self._validation = _spaced(len(self._held_out), settings.validation)
+        vocab = vocab or _vocabulary(self._samples, view, settings)
+        torch.manual_seed(settings.train.seed)
+        config = DetectorConfig(model=settings.model, binarise=settings.binarise)
+        self.detector = new_detector(config, vocab)
+        self.model = self.detector.model
+
+    def describe(self) -> Mapping[str, Any]:
+        """What a resumed run must agree with."""
+        settings = to_dict(self._settings)
+        del settings["train"]
+        return {**settings, "vocabulary": self.detector.vocab.fingerprint, "shards": self._samples.hashes}
+
+    def batches(self, epoch: int) -> Sequence[list[int]]:
+        """Every sample that can be read once, in batches that do not depend on the encoder."""
+        sampler = BudgetSampler(
+            sizes=self._sizes, budget=self._settings.budget, seed=self._settings.train.seed
+        )
+        read = ([index for index in batch if self._readable[index]] for batch in sampler.batches(epoch))
+        return [batch for batch in read if batch]
+
+    def weight(self, batch: list[int]) -> float:
+        """The number of samples."""
+        return len(batch)
+
+    def load(self, batch: list[int]) -> BugBatch[Tensor]:
+        """The tensors of a batch."""
+        samples = [self._samples[index] for index in batch]
+        return collate_samples(samples, self._view, self.detector.vocab).to_torch()
+
+    def loss(self, tensors: BugBatch[Tensor]) -> tuple[Tensor, Mapping[str, float]]:
+        """The loss of locations and of rewrites, summed."""
+        device = next(self.model.parameters()).device
+        batch = tensors.to_torch(device)
+        location, repair = losses(self.model(batch), batch)
+        total = location + self._settings.repair_weight * repair
+        return total, {"location": float(location), "repair": float(repair)}
+
+    def validate(self) -> Mapping[str, float]:
+        """The figures of the paper on the validation split, or an even part of it."""
+        samples = [self._held_out[index] for index in self._validation]
+        sizes = [sample.graph.num_nodes for sample in samples]
+        answers = Answers.join(answers for _, answers in answer_all(self.detector, samples, sizes))
+        return {name: value for name, value in asdict(measure(answers)).items() if value is not None}
+
+    def save(self, folder: Path) -> None:
+        """Write the detector."""
+        save_detector(self.detector, folder)
+
+
+def train_detector(
+    settings: BugSettings, data: str | Path, folder: str | Path, *, resume: bool = False
+) -> Outcome:
+    """Train a detector in a folder, or go on with one."""
+    folder = Path(folder)
+    kept = folder / "vocab.json"
+    job = BugJob(settings, data, Vocabulary.load(kept) if resume and kept.exists() else None)
+    return fit(job, settings.train, folder, resume=resume)
+
+
+def _readable(samples: Dataset, view: View) -> np.ndarray:
+    if not view.needs_pairs:
+        return np.ones(len(samples), dtype=bool)
+    return np.array([view.problem(sample) is None for sample in samples])
+
+
+def _spaced(count: int, wanted: int) -> list[int]:
+    """`wanted` numbers below `count`, evenly spaced."""
+    return np.unique(np.linspace(0, count - 1, min(count, wanted)).astype(np.int64)).tolist()
+
+
+def _vocabulary(samples: Dataset, view: View, settings: BugSettings) -> Vocabulary:
+    chosen = _spaced(len(samples), 50_000)
+    graphs = (view.graph(samples[index]) for index in chosen)
+    return Vocabulary.build(graphs, min_count=settings.min_count, max_size=settings.labels)

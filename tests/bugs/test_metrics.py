@@ -1,0 +1,76 @@
+import numpy as np
+import pytest
+
+from hyperheat.bugs.metrics import CLEAN, Answers, measure, measure_by_kind, precision_recall
+
+
+def answers(rows):
+    """Rows of (kind, read, alarm, located, repaired, probability, confidence, finding)."""
+    columns = list(zip(*rows, strict=True))
+    return Answers(
+        kind=np.array(columns[0]),
+        read=np.array(columns[1], bool),
+        alarm=np.array(columns[2], bool),
+        located=np.array(columns[3], bool),
+        repaired=np.array(columns[4], bool),
+        probability=np.array(columns[5], float),
+        confidence=np.array(columns[6], float),
+        finding=np.array(columns[7], bool),
+        loss=np.ones(len(rows)),
+    )
+
+
+ROWS = [
+    (CLEAN, 1, 0, 1, 0, 0.9, 0.05, 0),  # rightly no bug
+    (CLEAN, 1, 1, 0, 0, 0.6, 0.50, 0),  # false alarm
+    (0, 1, 1, 1, 1, 0.8, 0.70, 1),  # found and repaired
+    (0, 1, 1, 1, 0, 0.8, 0.40, 0),  # found, wrong repair
+    (2, 1, 0, 0, 1, 0.7, 0.20, 1),  # missed, but would have been repaired
+    (2, 0, 0, 0, 0, 0.0, 0.00, 0),  # could not be read
+]
+
+
+def test_the_figures_of_the_paper():
+    metrics = measure(answers(ROWS))
+    assert (metrics.samples, metrics.buggy, metrics.unread) == (6, 4, 1)
+    assert metrics.joint == pytest.approx(2 / 6)
+    assert metrics.loc == pytest.approx(3 / 6)
+    assert metrics.repair == pytest.approx(2 / 4)
+    assert metrics.false_alarms == pytest.approx(1 / 2)
+
+
+def test_what_could_not_be_read_is_wrong_whatever_the_columns_say():
+    metrics = measure(answers([(CLEAN, 0, 1, 1, 0, 1, 1, 0), (0, 0, 1, 1, 1, 1, 1, 1)]))
+    assert (metrics.joint, metrics.loc, metrics.repair, metrics.false_alarms) == (0, 0, 0, 0)
+
+
+def test_calibration_error():
+    # Bin of 0.8: 2 samples, both right: |2 - 1.6| ; bin of 0.6: 1 sample, wrong: 0.6. All over 3.
+    rows = [
+        (0, 1, 1, 1, 1, 0.8, 0, 0),
+        (0, 1, 1, 1, 1, 0.8, 0, 0),
+        (0, 1, 1, 0, 1, 0.6, 0, 0),
+    ]
+    assert measure(answers(rows)).ece == pytest.approx((0.4 + 0.6) / 3)
+
+
+def test_each_kind_has_its_figures():
+    by_kind = measure_by_kind(answers(ROWS))
+    assert set(by_kind) == {"clean", "variable-misuse", "comparison-operator"}
+    assert by_kind["variable-misuse"].joint == pytest.approx(1 / 2)
+    assert by_kind["variable-misuse"].false_alarms is None
+    assert by_kind["clean"].repair is None
+
+
+def test_precision_and_recall_over_the_threshold():
+    curve = precision_recall(answers([*ROWS, (0, 1, 1, 1, 1, 0.5, 0.50, 1)]))
+    assert curve.threshold.tolist() == [0.7, 0.5, 0.4, 0.2, 0.05, 0.0]
+    assert curve.shown.tolist() == [1, 3, 4, 5, 6, 7]  # equal confidences come together
+    assert curve.precision == pytest.approx([1, 2 / 3, 2 / 4, 3 / 5, 3 / 6, 3 / 7])
+    assert curve.recall == pytest.approx([1 / 5, 2 / 5, 2 / 5, 3 / 5, 3 / 5, 3 / 5])
+
+
+def test_nothing_is_measured_on_nothing():
+    empty = answers(ROWS).select(np.zeros(6, bool))
+    assert measure(empty).joint is None
+    assert len(precision_recall(empty).threshold) == 0
