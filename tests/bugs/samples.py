@@ -4,7 +4,7 @@ from hyperheat.bugs.sample import Origin, Sample, make_sample
 from hyperheat.pycode import extract, extract_function
 from hyperheat.rewrites import candidates
 
-SOURCE = '''
+SOURCE = """
 def clamp(value, low, high):
     if value < low and not high:
         return low
@@ -20,7 +20,7 @@ class Box:
         if scaled == height or width is None:
             return self.combine(scaled, height)
         return width - height
-'''
+"""
 
 
 def origin(function: str = "clamp", line: int = 2) -> Origin:

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
+from tests.bugs.samples import SOURCE, all_samples, origin
 
 from hyperheat.bugs.sample import NO_BUG, TEXTS, make_sample
 from hyperheat.pycode import extract, extract_function
 from hyperheat.rewrites import KINDS, candidates
-from tests.bugs.samples import SOURCE, all_samples, origin
 
 
 def labels(sample, column):

@@ -2,10 +2,10 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
+from tests.bugs.samples import all_samples
 
 from hyperheat.bugs.sample import Candidates
 from hyperheat.bugs.shards import Shard, read_shard, write_shard
-from tests.bugs.samples import all_samples
 
 
 def assert_equal(one, other):

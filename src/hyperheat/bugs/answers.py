@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from hyperheat.bugs.batch import BugBatch, collate_samples
+from hyperheat.bugs.dataset import Dataset
 from hyperheat.bugs.folder import Detector
 from hyperheat.bugs.metrics import CLEAN, Answers
 from hyperheat.bugs.model import Scores
@@ -17,7 +18,7 @@ __all__ = ["answer", "answer_all"]
 
 
 def answer_all(
-    detector: Detector, samples: Sequence[Sample], sizes: Sequence[int], *, budget: int = 12_000
+    detector: Detector, samples: Sequence[Sample] | Dataset, sizes: Sequence[int], *, budget: int = 12_000
 ) -> Iterator[tuple[list[int], Answers]]:
     """The answers to all samples, batch by batch, with the numbers of the samples in each."""
     order = np.argsort(sizes, kind="stable")  # batches of equal sizes waste least
@@ -49,7 +50,9 @@ def _answers(samples: Sequence[Sample], scores: Scores, batch: BugBatch[Tensor])
     best_location = _best(located, batch.by_sample.owner, batch.num_samples)
     no_bug = choices[num_locations:]
     alarm = located[best_location] > no_bug
-    choice = torch.where(alarm, best_location, num_locations + torch.arange(batch.num_samples, device=alarm.device))
+    choice = torch.where(
+        alarm, best_location, num_locations + torch.arange(batch.num_samples, device=alarm.device)
+    )
     is_buggy = batch.true_choice < num_locations
     true_location = batch.true_choice.clamp(max=num_locations - 1)
     repaired = torch.zeros_like(is_buggy)

@@ -13,8 +13,8 @@ import numpy as np
 from hyperheat.bugs.sample import NO_BUG, Sample
 from hyperheat.bugs.views import View
 from hyperheat.tensors import Segments, Vocabulary, segments
-from hyperheat.tensors.join import map_arrays
 from hyperheat.tensors.gather import ArrayT
+from hyperheat.tensors.join import map_arrays
 
 if TYPE_CHECKING:
     import torch

@@ -2,7 +2,7 @@
 
 import json
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ FORMAT = "hyperheat-bugs"
 SPLITS = ("train", "valid", "test")
 
 
-class Dataset(Sequence[Sample]):
+class Dataset:
     """The samples of one split, in memory as flat arrays; without the graphs of pairs if `pairs` is false."""
 
     def __init__(self, folder: str | Path, split: str, *, pairs: bool = True) -> None:
@@ -40,11 +40,14 @@ class Dataset(Sequence[Sample]):
     def __len__(self) -> int:
         return self._starts[-1]
 
-    def __getitem__(self, index: Any) -> Sample:
+    def __getitem__(self, index: int) -> Sample:
         if not 0 <= index < len(self):
             raise IndexError(f"index: expected 0 to {len(self) - 1}, got {index}")
         shard = bisect_right(self._starts, index) - 1
         return self._shards[shard][index - self._starts[shard]]
+
+    def __iter__(self) -> Iterator[Sample]:
+        return (self[index] for index in range(len(self)))
 
     def sizes(self) -> list[int]:
         """The number of nodes of each sample."""
@@ -57,7 +60,9 @@ def read_manifest(folder: str | Path) -> dict[str, Any]:
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise ValueError(f"{folder}: expected a folder of bug samples with a manifest.json, got none") from None
+        raise ValueError(
+            f"{folder}: expected a folder of bug samples with a manifest.json, got none"
+        ) from None
     except ValueError as error:
         raise ValueError(f"{path}: not a manifest: {error}") from error
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT or "shards" not in manifest:

@@ -11,7 +11,6 @@ A sample that a model could not read counts as wrong in all of them, and as an a
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
-from typing import Any
 
 import numpy as np
 
@@ -52,9 +51,7 @@ class Answers:
     def join(cls, parts: "Iterable[Answers]") -> "Answers":
         """The answers to several batches as one."""
         parts = list(parts)
-        return cls(
-            **{f.name: np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(cls)}
-        )
+        return cls(**{f.name: np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(cls)})
 
     def select(self, rows: np.ndarray) -> "Answers":
         """The answers to some of the samples."""

@@ -51,7 +51,9 @@ def gnn() -> BugSettings:
 
 def great() -> BugSettings:
     """GREAT, with about as many parameters as `heat`."""
-    return BugSettings(model=GreatConfig(relations=TOKEN_RELATIONS, dim=160, layers=5, heads=8, ff=640), train=_training())
+    return BugSettings(
+        model=GreatConfig(relations=TOKEN_RELATIONS, dim=160, layers=5, heads=8, ff=640), train=_training()
+    )
 
 
 def allset() -> BugSettings:

@@ -7,7 +7,7 @@ token_of, candidates_location, ..., target              see `Sample`
 """
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from typing import Any
 
@@ -53,7 +53,7 @@ def read_shard(path: str | os.PathLike[str]) -> Iterator[Sample]:
     return (shard[row] for row in range(len(shard)))
 
 
-class Shard(Sequence[Sample]):
+class Shard:
     """The samples of a file, held as a few flat arrays; without the graphs of pairs if `pairs` is false."""
 
     def __init__(self, path: str | os.PathLike[str], *, pairs: bool = True) -> None:
@@ -75,7 +75,7 @@ class Shard(Sequence[Sample]):
     def __len__(self) -> int:
         return len(self._graphs)
 
-    def __getitem__(self, row: Any) -> Sample:
+    def __getitem__(self, row: int) -> Sample:
         if not 0 <= row < len(self):
             raise IndexError(f"row: expected 0 to {len(self) - 1}, got {row}")
         try:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from hyperheat.bugs.answers import answer_all
 from hyperheat.bugs.batch import BugBatch, collate_samples
@@ -15,7 +15,7 @@ from hyperheat.bugs.dataset import Dataset
 from hyperheat.bugs.encoders import view_of
 from hyperheat.bugs.folder import DetectorConfig, new_detector, save_detector
 from hyperheat.bugs.metrics import Answers, measure
-from hyperheat.bugs.model import BugModel, losses
+from hyperheat.bugs.model import losses
 from hyperheat.bugs.recipes import BugSettings
 from hyperheat.bugs.views import View
 from hyperheat.tensors import BudgetSampler, Vocabulary
@@ -28,7 +28,7 @@ __all__ = ["BugJob", "train_detector"]
 class BugJob:
     """Samples in batches, the loss, and figures on the validation split; see `hyperheat.train.Job`."""
 
-    model: BugModel
+    model: nn.Module
 
     def __init__(self, settings: BugSettings, data: str | Path, vocab: Vocabulary | None = None) -> None:
         view = view_of(settings.model, binarise=settings.binarise)
