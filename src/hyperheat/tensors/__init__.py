@@ -4,22 +4,38 @@ from hyperheat.tensors.batch import AttentionPlan, HypergraphBatch, collate
 from hyperheat.tensors.gather import PairSums, Segments, pair_sums, segments
 from hyperheat.tensors.join import NodeBatch, Strings
 from hyperheat.tensors.layout import Group, Layout, by_size, packed
+from hyperheat.tensors.pairs import (
+    HAS_SUBTOKEN,
+    BiasPlan,
+    MessagePlan,
+    PairBatch,
+    TokenBatch,
+    collate_pairs,
+    collate_tokens,
+)
 from hyperheat.tensors.sampler import BudgetSampler
 from hyperheat.tensors.vocabulary import Vocabulary
 
 __all__ = [
+    "HAS_SUBTOKEN",
     "AttentionPlan",
+    "BiasPlan",
     "BudgetSampler",
     "Group",
     "HypergraphBatch",
     "Layout",
+    "MessagePlan",
     "NodeBatch",
+    "PairBatch",
     "PairSums",
     "Segments",
     "Strings",
+    "TokenBatch",
     "Vocabulary",
     "by_size",
     "collate",
+    "collate_pairs",
+    "collate_tokens",
     "packed",
     "pair_sums",
     "segments",
