@@ -1,0 +1,116 @@
+"""Folders that are there whole or not at all, whenever the process is killed.
+
+    run/settings.json                  what the run was started with
+    run/metrics.jsonl                  the log
+    run/best/                          the best model so far, as the task saves it
+    run/checkpoints/step-000000120/    the model as the task saves it, training.json and training.safetensors
+
+A checkpoint is written under a hidden name and renamed; then the older one is deleted. So the one with the highest number
+is always whole.
+"""
+
+import json
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from hyperheat.hypergraph.files import whole_file
+from hyperheat.train.override import differences, from_dict, to_dict
+from hyperheat.train.settings import TrainSettings
+from hyperheat.train.state import State
+
+__all__ = ["latest", "prepare", "read_checkpoint", "whole_folder", "write_checkpoint"]
+
+
+def prepare(folder: Path, settings: TrainSettings, job: Mapping[str, Any], *, resume: bool) -> None:
+    """Make the folder of a new run, or check that an old one is the same run."""
+    path = folder / "settings.json"
+    given = json.loads(json.dumps({"train": to_dict(settings), "job": dict(job)}))
+    if path.exists() and resume:
+        try:
+            before = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise ValueError(f"{path}: not the settings of a training run: {error}") from error
+        free = {f"train.{name}" for name in settings.may_change()}
+        for key, old, new in differences(before, given):
+            if key not in free:
+                raise ValueError(
+                    f"{key}: expected {old!r}, with which the run in {folder} began, got {new!r}"
+                )
+    elif folder.exists() and any(folder.iterdir()):
+        what = "the folder of a training run, which has a settings.json" if resume else "an empty folder"
+        hint = "" if resume else "; resume the run in it, or name another folder"
+        raise ValueError(f"{folder}: expected {what}, got one that holds other files{hint}")
+    folder.mkdir(parents=True, exist_ok=True)
+    with whole_file(path) as temporary:
+        temporary.write_text(json.dumps(given, indent=2) + "\n", encoding="utf-8")
+    _clean(folder)
+
+
+@contextmanager
+def whole_folder(path: Path) -> Iterator[Path]:
+    """Give an empty folder to write to; at the end it becomes `path`.
+
+    Where there is a folder already, the new files replace the old ones one by one, each at once.
+    """
+    temporary = path.with_name(f".{path.name}.tmp")
+    shutil.rmtree(temporary, ignore_errors=True)
+    temporary.mkdir(parents=True)
+    yield temporary
+    if not path.exists():
+        temporary.rename(path)
+        return
+    for file in temporary.iterdir():
+        file.replace(path / file.name)
+    temporary.rmdir()
+
+
+def write_checkpoint(
+    run: Path,
+    state: State,
+    *,
+    save: Callable[[Path], None],
+    tensors: Mapping[str, Tensor],
+    scale: Mapping[str, Any],
+) -> None:
+    """Write a checkpoint and delete the older ones."""
+    with whole_folder(run / "checkpoints" / f"step-{state.step:09d}") as folder:
+        save(folder)
+        save_file(dict(tensors), folder / "training.safetensors")
+        text = json.dumps({"state": asdict(state), "scale": dict(scale)}, indent=2)
+        (folder / "training.json").write_text(text + "\n", encoding="utf-8")
+    _clean(run)
+
+
+def latest(run: Path) -> Path | None:
+    """The newest checkpoint of a run."""
+    return max((run / "checkpoints").glob("step-*"), default=None)
+
+
+def _clean(run: Path) -> None:
+    """Delete all checkpoints but the newest, and what a killed process left half-written."""
+    for path in [*(run / "checkpoints").glob("*"), run / ".best.tmp"]:
+        if path != latest(run):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def read_checkpoint(folder: Path) -> tuple[State, dict[str, Tensor], dict[str, Any]]:
+    """State, tensors and scale as they were written; an error names the file that is not as it should be."""
+    path = folder / "training.json"
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+        state, scale = from_dict(State, values["state"]), values["scale"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{path}: not the state of a training run: {error}") from error
+    path = folder / "training.safetensors"
+    try:
+        return state, load_file(path), scale
+    except (OSError, SafetensorError) as error:
+        raise ValueError(f"{path}: not the tensors of a training run: {error}") from error

@@ -1,0 +1,92 @@
+"""The settings of a training run."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+__all__ = ["TrainSettings"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainSettings:
+    """How to train, whatever the task; the run ends with the first of its budgets, of which it needs one."""
+
+    seed: int = 0
+    """Of everything random inside a step; the order of samples is the task's."""
+    batches_per_step: int = 1
+    """Batches that one update sums over, in one process or shared out evenly over several."""
+
+    lr: float = 1e-3
+    betas: tuple[float, float] = (0.9, 0.999)
+    weight_decay: float = 0.0
+    """Decoupled (AdamW), and only of matrices: biases and scales are left alone."""
+    warmup: int = 0
+    """Steps over which the learning rate rises to `lr`."""
+    schedule: Literal["constant", "linear", "cosine"] = "constant"
+    """After the warm-up: stay at `lr`, or fall to zero at `max_steps`."""
+    clip: float | None = 1.0
+    """The largest norm of the gradient."""
+    ema: float | None = None
+    """Decay of an exponential moving average of the weights, which is then validated and saved as best."""
+    precision: Literal["float32", "bfloat16", "float16"] = "float32"
+
+    max_steps: int | None = None
+    max_epochs: int | None = None
+    max_samples: float | None = None
+    max_minutes: float | None = None
+    """Of running, validation included, summed over resumed runs."""
+
+    validate_every: int = 1000
+    """Steps; and once at the end."""
+    watch: str = "loss"
+    """The number of the validation that decides which model is best."""
+    mode: Literal["min", "max"] = "min"
+    patience: int | None = None
+    """Stop after so many validations without a better one."""
+
+    log_every: int = 10
+    checkpoint_steps: int | None = None
+    checkpoint_minutes: float | None = 10.0
+    tensorboard: bool = False
+
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    threads: int | None = None
+    """Of torch in each process; as many as it chooses unless given."""
+
+    def __post_init__(self) -> None:
+        for name in ("batches_per_step", "validate_every", "log_every"):
+            self._expect(name, "an int of at least 1", lambda value: type(value) is int and value >= 1)
+        for name in ("max_steps", "max_epochs", "patience", "checkpoint_steps", "threads"):
+            self._expect(
+                name, "an int of at least 1 or None", lambda v: v is None or (type(v) is int and v >= 1)
+            )
+        for name in ("clip", "max_samples", "max_minutes", "checkpoint_minutes"):
+            self._expect(name, "a number above 0 or None", lambda value: value is None or value > 0)
+        for name in ("seed", "warmup"):
+            self._expect(name, "an int of at least 0", lambda value: type(value) is int and value >= 0)
+        self._expect("lr", "a number above 0", lambda value: 0 < value < math.inf)
+        self._expect("weight_decay", "a number of at least 0", lambda value: 0 <= value < math.inf)
+        self._expect(
+            "betas", "two numbers from 0 up to 1", lambda value: all(0 <= beta < 1 for beta in value)
+        )
+        self._expect("ema", "a number between 0 and 1 or None", lambda value: value is None or 0 < value < 1)
+        if all(
+            limit is None for limit in (self.max_steps, self.max_epochs, self.max_samples, self.max_minutes)
+        ):
+            raise ValueError("expected one of max_steps, max_epochs, max_samples, max_minutes, got none")
+        if self.schedule != "constant" and (self.max_steps is None or self.max_steps <= self.warmup):
+            raise ValueError(
+                f"max_steps: expected more than warmup={self.warmup}, over which schedule={self.schedule!r} falls, "
+                f"got {self.max_steps}"
+            )
+
+    def _expect(self, name: str, what: str, holds: Any) -> None:
+        value = getattr(self, name)
+        if not holds(value):
+            raise ValueError(f"{name}: expected {what}, got {value!r}")
+
+    def may_change(self) -> frozenset[str]:
+        """The settings that a resumed run may change, because no weight depends on them."""
+        free = {"max_epochs", "max_samples", "max_minutes", "validate_every", "patience", "log_every"}
+        free |= {"checkpoint_steps", "checkpoint_minutes", "tensorboard", "device", "threads"}
+        return frozenset(free | {"max_steps"} if self.schedule == "constant" else free)
