@@ -61,7 +61,7 @@ def make_shard(
     split = split_of(name, settings.seed)
     path = f"{split}/{name}.parquet"
     with tempfile.TemporaryDirectory(dir=scratch, prefix=f"{name}-", ignore_cleanup_errors=True) as folder:
-        root = Path(folder).resolve() / "package"
+        root = Path(folder).resolve() / name.replace("-", "_")  # its own imports may name it
         root.mkdir()
         sources.unpack(root)
         package = _Package(name, version, sources, ProjectIndex.build(root), settings)

@@ -1,0 +1,32 @@
+"""Worker processes: what fails is named, and everything else is done."""
+
+from pathlib import Path
+
+from tests.bugs.corpus.faults import fail_by_name
+
+from hyperheat.bugs.corpus import Package, Settings
+from hyperheat.bugs.corpus.pool import run_in_processes
+from hyperheat.bugs.corpus.stages import Job
+
+
+def outcomes(names: list[str], workers: int) -> dict[str, tuple[int, str, bool]]:
+    jobs = [Job(package=Package(name=name), out=Path(), settings=Settings()) for name in names]
+    found = run_in_processes(fail_by_name, jobs, workers, seconds=3)
+    return {job.name: (outcome.count, outcome.problem, outcome.disk_full) for job, outcome in found}
+
+
+def test_a_job_that_crashes_hangs_or_fails_leaves_the_others_alone():
+    assert outcomes(["crash", "one", "hang", "exit", "three", "bad", "full", "threads"], 2) == {
+        "crash": (0, "its worker process ended by signal 9", False),
+        "one": (3, "", False),
+        "hang": (0, "it took more than 3 s", False),
+        "exit": (0, "its worker process ended with exit code 3", False),
+        "three": (5, "", False),
+        "bad": (0, "expected good, got bad", False),
+        "full": (0, "No space left on device", True),
+        "threads": (1, "", False),
+    }
+
+
+def test_no_jobs_start_no_process():
+    assert outcomes([], 2) == {}
