@@ -164,7 +164,7 @@ def test_bad_batches_are_refused(collate):
 
 def test_subtokens_need_to_know_the_tokens():
     graph = pairs(["a", "b"], ("Child", 0, 1))
-    with pytest.raises(ValueError, match="relations: expected NextToken, which tells tokens, got Child$"):
+    with pytest.raises(ValueError, match=r"relations: expected NextToken, which tells tokens, got Child$"):
         collate_pairs([graph], Vocabulary.build([graph]), ("Child",), subtokens=True)
 
 
