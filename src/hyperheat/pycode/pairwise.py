@@ -3,15 +3,21 @@
 `pairwise` keeps every node of the hypergraph, with its number, and puts two-ended edges in place of the
 relations:
 
-    Tokens      NextToken(source: token, target: the next) AstNode     Child(source: parent, target: child),
-    Sibling(source: child, target: the next) CtrlF       ControlFlowNext(source: previous, target: successor)
-    MayRead     NextMayUse(source: previous use, target: use) MayWrite    LastMayWrite(source: use, target:
-    write) Symbol      OccurrenceOf(source: occurrence, target: symbol), MayFinalUseOf(source: last use,
-    target: symbol) Returns     ReturnsFrom(source: function, target: return), YieldsFrom likewise assignment
-    AssignedFrom(source: target of the assignment, target: value) calls       CandidateCall(source: call,
-    target: name of the callee), MayFormalName(source: argument, target: name
-                of its parameter); names of callees and of parameters are new nodes, one per name and graph
+    Tokens       NextToken(source: token, target: the next)
+    AstNode      Child(source: parent, target: child)
+                 Sibling(source: child, target: the next)
+    CtrlF        ControlFlowNext(source: previous, target: successor)
+    MayRead      NextMayUse(source: previous use, target: use)
+    MayWrite     LastMayWrite(source: use, target: write)
+    Symbol       OccurrenceOf(source: occurrence, target: symbol)
+                 MayFinalUseOf(source: last use, target: symbol)
+    Returns      ReturnsFrom(source: function, target: return)
+    Yields       YieldsFrom(source: function, target: yield)
+    assignment   AssignedFrom(source: target of the assignment, target: value)
+    calls        CandidateCall(source: call, target: name of the callee)
+                 MayFormalName(source: argument, target: name of its parameter)
 
+The names of callees and of parameters are new nodes, one per name and graph.
 Operators have no pairs of their own: what they relate are children. `pairwise_tokens` is GREAT's view: the
 nodes are the tokens alone, and the edges of flow, assignment and last use lie between the tokens that stand
 for their ends.
@@ -19,13 +25,12 @@ for their ends.
 
 import ast
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import pairwise as neighbours
 from itertools import product
 
 import numpy as np
 
-from hyperheat.hypergraph import Edge, Hypergraph, HypergraphBuilder, Position
+from hyperheat.hypergraph import Edge, Hypergraph, Position
 from hyperheat.pycode.extract import FunctionGraph
 from hyperheat.pycode.syntax import FunctionSyntax
 
@@ -65,16 +70,23 @@ Pair = tuple[str, int, int]
 def pairwise(function: FunctionGraph) -> Hypergraph:
     """The graph of pairs of a function; its first nodes are those of `function.graph`."""
     graph = function.graph
-    builder = HypergraphBuilder()
-    for label in graph.labels:
-        builder.add_node(label)
-    for pair in dict.fromkeys([*_structure(function), *_assignments(function.syntax)]):
-        _relate(builder, pair)
-    _relate_calls(builder, function)
-    spans = np.full((builder.num_nodes, 4), -1, dtype=np.int32)
-    if graph.span is not None:
-        spans[: graph.num_nodes] = graph.span
-    return replace(builder.build(), span=spans)
+    names = {name: index for index, name in enumerate(graph.names)}
+    pairs = list(dict.fromkeys([*_structure(function), *_assignments(function.syntax)]))
+    added, calls = _calls(function)
+    pairs += calls
+    label = [*graph.label.tolist(), *(names.setdefault(name, len(names)) for name in added)]
+    relation = [names.setdefault(relation, len(names)) for relation, _, _ in pairs]
+    ends = [names.setdefault("source", len(names)), names.setdefault("target", len(names))]
+    span = None if graph.span is None else np.pad(graph.span, ((0, len(added)), (0, 0)), constant_values=-1)
+    return Hypergraph(
+        names=tuple(names),
+        label=np.array(label, dtype=np.int32),
+        relation=np.array(relation, dtype=np.int32),
+        offsets=2 * np.arange(len(pairs) + 1, dtype=np.int64),
+        qualifier=np.tile(np.array(ends, dtype=np.int32), len(pairs)),
+        node=np.array([node for _, *both in pairs for node in both], dtype=np.int32),
+        span=span,
+    )
 
 
 def pairwise_tokens(function: FunctionGraph) -> Hypergraph:
@@ -102,11 +114,6 @@ def between_tokens(pairs: Hypergraph, token_of: np.ndarray) -> Hypergraph:
         node=rows[:, 1:].reshape(-1),
         span=None if pairs.span is None else pairs.span[:tokens],
     )
-
-
-def _relate(builder: HypergraphBuilder, pair: Pair) -> None:
-    relation, source, target = pair
-    builder.relate(relation, ("source", source), ("target", target))
 
 
 def _structure(function: FunctionGraph) -> Iterator[Pair]:
@@ -151,18 +158,20 @@ def _assignments(syntax: FunctionSyntax) -> Iterator[Pair]:
                 yield "AssignedFrom", syntax.node(target), syntax.node(node.value)
 
 
-def _relate_calls(builder: HypergraphBuilder, function: FunctionGraph) -> None:
+def _calls(function: FunctionGraph) -> tuple[list[str], list[Pair]]:
+    """Labels of the nodes that stand for callees and parameters, and the pairs that lead there."""
     syntax = function.syntax
     calls = {syntax.node(node) for node in ast.walk(syntax.function) if isinstance(node, ast.Call)}
     names: dict[tuple[str, ...], int] = {}
+    pairs: list[Pair] = []
     for edge in function.graph:
         if edge.incidences[0][0] != "rval" or edge.incidences[0][1] not in calls:
             continue
         for qualifier, node in edge.incidences:
             name = (edge.relation,) if qualifier == "rval" else (edge.relation, str(qualifier))
-            if name not in names:
-                names[name] = builder.add_node(name[-1])
-            _relate(builder, ("CandidateCall" if len(name) == 1 else "MayFormalName", node, names[name]))
+            target = names.setdefault(name, function.graph.num_nodes + len(names))
+            pairs.append(("CandidateCall" if len(name) == 1 else "MayFormalName", node, target))
+    return [name[-1] for name in names], pairs
 
 
 def tokens_of(function: FunctionGraph) -> np.ndarray:
