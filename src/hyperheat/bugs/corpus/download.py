@@ -18,7 +18,8 @@ __all__ = ["fetch_wheel"]
 
 _ATTEMPTS = 3
 _SECONDS = 180
-_HOPELESS = ("No matching distribution", "Could not find a version", "No module named pip")
+_NOT_THERE = ("No matching distribution", "Could not find a version")
+_HOPELESS = (*_NOT_THERE, "No module named pip", "is invalid")
 
 
 def fetch_wheel(package: Package, folder: Path) -> tuple[Path, dict[str, str]]:
@@ -67,8 +68,9 @@ def _download(package: Package, folder: Path) -> None:
         if done.returncode == 0:
             return
         problem = _last_error(done.stderr)
-        if any(text in done.stderr for text in _HOPELESS):
+        if any(text in done.stderr for text in _NOT_THERE):
             problem = f"no wheel of it was found ({problem})"
+        if any(text in done.stderr for text in _HOPELESS):
             break
     raise CorpusError(problem)
 

@@ -18,7 +18,7 @@ class Settings:
 
     clean: float = 0.25
     seed: int = 0
-    functions_per_package: int = 600
+    functions_per_package: int = 300
     with_tests: bool = False
 
     def __post_init__(self) -> None:

@@ -78,33 +78,25 @@ def read_folder(root: Path, *, with_tests: bool = False) -> Sources:
     return _collect(_walk(root), with_tests=with_tests)
 
 
-def _checked(members: list[zipfile.ZipInfo]) -> Iterator[zipfile.ZipInfo]:
-    """The Python files among the members, once all members have proved harmless."""
+def _checked(members: list[zipfile.ZipInfo]) -> list[zipfile.ZipInfo]:
+    """The Python files among the members, which alone are unpacked, once all have proved harmless."""
     if len(members) > MAX_MEMBERS:
         raise CorpusError(f"expected at most {MAX_MEMBERS} members, got {len(members)}")
-    total = sum(member.file_size for member in members)
-    if total > MAX_TOTAL_BYTES:
-        raise CorpusError(f"expected at most {MAX_TOTAL_BYTES} bytes unpacked, got {total}")
     for member in members:
         name = member.filename
-        parts = PurePosixPath(name).parts
-        if (
-            name.startswith("/")
-            or "\\" in name
-            or ".." in parts
-            or ":" in (parts or ("",))[0]
-            or "\0" in name
-        ):
+        parts = PurePosixPath(name).parts or ("",)
+        if name.startswith("/") or "\\" in name or ".." in parts or ":" in parts[0] or "\0" in name:
             raise CorpusError(f"expected paths inside the package, got {name!r}")
         if stat.S_ISLNK(member.external_attr >> 16):
             raise CorpusError(f"expected files and folders, got the link {name!r}")
+    files = {member.filename: member for member in members if member.filename.endswith(".py")}
+    total = sum(member.file_size for member in files.values())
+    if total > MAX_TOTAL_BYTES:
+        raise CorpusError(f"expected at most {MAX_TOTAL_BYTES} bytes of Python, got {total}")
+    for name, member in files.items():
         if member.file_size > MIN_RATIO_BYTES and member.file_size > MAX_RATIO * max(member.compress_size, 1):
             raise CorpusError(f"expected at most {MAX_RATIO}-fold compression, got more in {name!r}")
-    seen: set[str] = set()
-    for member in members:
-        if member.filename.endswith(".py") and member.filename not in seen:
-            seen.add(member.filename)
-            yield member
+    return list(files.values())
 
 
 def _read(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes | None:

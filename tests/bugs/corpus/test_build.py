@@ -1,0 +1,223 @@
+"""Whole builds on a small project: what they give, that they can be interrupted, and what they refuse."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from tests.bugs.corpus.wheels import write_wheel
+
+from hyperheat.bugs.corpus import CorpusError, Package, Settings, build_corpus, source_packages
+from hyperheat.bugs.shards import read_shard
+from hyperheat.cli.bugs_corpus import corpus
+from hyperheat.pycode import extract
+from hyperheat.rewrites import candidates
+
+PROJECT = Path(__file__).parent / "project"
+SCRIPT = (
+    "import sys; from pathlib import Path; from hyperheat.cli.bugs_corpus import corpus\n"
+    "if __name__ == '__main__': corpus(out=Path(sys.argv[1]), source=Path(sys.argv[2]), workers=2)"
+)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The corpus of the project, built by one worker."""
+    out = tmp_path_factory.mktemp("corpus") / "out"
+    build_corpus(source_packages(PROJECT), out, Settings(), workers=1)
+    return out
+
+
+def visible_files(out: Path) -> dict[str, str]:
+    """The hashes of all files that belong to a data set."""
+    paths = [path for path in out.rglob("*") if path.is_file() and ".work" not in path.parts]
+    return {str(path.relative_to(out)): sha256(path.read_bytes()).hexdigest() for path in paths}
+
+
+def test_the_manifest_describes_the_shards(built: Path):
+    manifest = json.loads((built / "manifest.json").read_text())
+    assert (manifest["format"], manifest["version"]) == ("hyperheat-bugs", 1)
+    assert manifest["settings"]["names"] == ["inventory", "payroll", "tournament"]
+    paths = [shard["path"] for shard in manifest["shards"]]
+    assert paths == ["train/inventory.parquet", "test/payroll.parquet", "valid/tournament.parquet"]
+    for shard in manifest["shards"]:
+        samples = list(read_shard(built / shard["path"]))
+        assert visible_files(built)[shard["path"]] == shard["sha256"]
+        assert len(samples) == shard["samples"] == sum(shard["kinds"].values())
+        for kind, count in shard["kinds"].items():
+            assert sum(sample.kind == kind for sample in samples) == count
+    counts = manifest["counts"]
+    assert counts["functions"] * 4 == sum(counts["samples"].values())
+    assert manifest["failed"] == []
+    assert set(visible_files(built)) == {*paths, "manifest.json"}
+
+
+def test_every_function_is_there_clean_and_with_three_bugs_that_its_repair_mends(built: Path):
+    samples = list(read_shard(built / "test" / "payroll.parquet"))
+    originals = {}
+    for path in ("hours.py", "taxes.py"):
+        functions = extract((PROJECT / "payroll" / path).read_bytes()).functions
+        originals.update({(path, f.name, f.span[0]): f for f in functions if len(candidates(f)) >= 6})
+    assert len(samples) == 4 * len(originals) == 24
+    for place, function in originals.items():
+        own = [s for s in samples if (s.origin.path, s.origin.function, s.origin.line) == place]
+        assert [sample.kind == "clean" for sample in own] == [True, False, False, False]
+        assert own[0].source == function.source
+        assert len({sample.source for sample in own}) == 4
+        for sample in own[1:]:
+            broken = extract(sample.source).functions[0]
+            repaired = {rewrite.apply(broken.source) for rewrite in candidates(broken)}
+            assert function.source in repaired
+
+
+def test_killed_at_any_step_and_started_again_it_gives_the_same(built: Path, tmp_path: Path):
+    out = tmp_path / "out"
+    steps = [".work/index/*.npz", ".work/plan/*.json", "*/.*.parquet.*.tmp", ".work/made/*.json"]
+    for step in steps:
+        process = subprocess.Popen(
+            [sys.executable, "-c", SCRIPT, out, PROJECT], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        while not any(out.glob(step)) and process.poll() is None:
+            time.sleep(0.002)
+        assert process.poll() is None, f"it ended before {step}"
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert not (out / "manifest.json").exists()
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, out, PROJECT], capture_output=True, text=True, check=True
+    )
+    assert "3 packages, 10 files, 26 functions, 104 samples" in done.stdout
+    assert visible_files(out) == visible_files(built)
+    assert not any((out / ".work" / "unpacked").iterdir())
+
+
+def test_a_finished_corpus_is_left_as_it_is(built: Path):
+    before = visible_files(built)
+    again = build_corpus(source_packages(PROJECT), built, Settings(), workers=1)
+    assert again.samples_made == 0
+    assert visible_files(built) == before
+
+
+@pytest.mark.parametrize(
+    ("settings", "packages", "message"),
+    [
+        (Settings(seed=1), ["inventory", "payroll", "tournament"], "go on with seed = 0, .*, got 1"),
+        (Settings(clean=0.5), ["inventory", "payroll", "tournament"], "go on with clean = 0.25, .*, got 0.5"),
+        (Settings(), ["inventory"], "go on with names = 3 names, .*, got 1 names"),
+    ],
+)
+def test_other_settings_are_refused(built: Path, settings, packages, message):
+    found = [package for package in source_packages(PROJECT) if package.name in packages]
+    with pytest.raises(CorpusError, match=message):
+        build_corpus(found, built, settings)
+
+
+def test_a_folder_with_other_files_is_refused(tmp_path: Path):
+    (tmp_path / "thesis.tex").write_text("")
+    with pytest.raises(CorpusError, match="expected a new or empty folder or a corpus, got other files"):
+        build_corpus(source_packages(PROJECT), tmp_path, Settings())
+
+
+@pytest.fixture
+def wheels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder from which pip takes wheels, instead of from any registry."""
+    folder = tmp_path / "wheels"
+    folder.mkdir()
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+    return folder
+
+
+def test_wheels_copies_broken_files_and_missing_packages(wheels: Path, tmp_path: Path, capsys):
+    hours = (PROJECT / "payroll" / "hours.py").read_text()
+    taxes = (PROJECT / "payroll" / "taxes.py").read_text()
+    renamed = taxes.replace("cheapest_bracket", "best_bracket").replace("allowance", "free")
+    write_wheel(
+        wheels, "alpha", "2.1", {"alpha/hours.py": hours, "alpha/taxes.py": taxes, "alpha/bad.py": "def ("}
+    )
+    first = hours[hours.index("def minutes_between") : hours.index("def split_overtime")]
+    some = f"# The same function in a file that is not the same.\n{first}\n\ndef other(words, start):\n    return words\n"
+    write_wheel(wheels, "beta", "1", {"beta/copy.py": renamed, "beta/some.py": some})
+    shutil.copy(__file__, wheels / "broken-1-py3-none-any.whl")
+    names = tmp_path / "names.txt"
+    names.write_text("alpha==2.1\nbeta\nbroken\nabsent\nleft-out\n")
+    (tmp_path / "exclude.txt").write_text("left_out\n")
+    corpus(out=tmp_path / "out", packages=names, exclude=tmp_path / "exclude.txt", workers=2)
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    alpha, beta = manifest["packages"]
+    assert (alpha["archive"], alpha["version"]) == ("alpha-2.1-py3-none-any.whl", "2.1")
+    assert alpha["sha256"] == sha256((wheels / alpha["archive"]).read_bytes()).hexdigest()
+    assert alpha["dropped"] == {"files: not readable": 1}
+    assert alpha["refused"] == ["alpha/bad.py:1: expected Python 3 source, got: invalid syntax"]
+    assert beta["dropped"] == {
+        "files: near-duplicate": 1,
+        "functions: duplicate": 1,
+        "functions: fewer than 6 candidates": 1,
+    }
+    assert [package["name"] for package in manifest["failed"]] == ["absent", "broken"]
+    assert "no wheel of it was found" in manifest["failed"][0]["reason"]
+    printed = capsys.readouterr()
+    assert "2 packages failed" in printed.out
+    assert "absent: no wheel of it was found" in printed.err
+
+
+def test_no_candidates_anywhere_is_an_error(tmp_path: Path, capsys):
+    (tmp_path / "pack").mkdir()
+    (tmp_path / "pack" / "a.py").write_text("def f():\n    return 'nothing'\n")
+    with pytest.raises(SystemExit) as ended:
+        corpus(out=tmp_path / "out", source=tmp_path / "pack", workers=1)
+    assert ended.value.code == 2
+    assert "expected functions with 6 or more candidates, got none in 1 files" in capsys.readouterr().err
+
+
+def test_what_to_read_must_be_said_once(tmp_path: Path, capsys):
+    with pytest.raises(SystemExit) as ended:
+        corpus(out=tmp_path / "out")
+    assert ended.value.code == 2
+    assert capsys.readouterr().err == "expected either --packages or --source\n"
+
+
+def test_large_packages_are_limited(tmp_path: Path):
+    settings = Settings(functions_per_package=4, clean=1.0)
+    packages = [Package(name="tournament", folder=str(PROJECT / "tournament"))]
+    manifest = build_corpus(packages, tmp_path / "out", settings, workers=1).manifest
+    assert manifest["counts"]["kinds"]["valid"] == {"clean": 4}
+    assert manifest["counts"]["dropped"] == {"functions: over the limit of a package": 3}
+
+
+def test_a_full_disk_is_said_and_nothing_is_lost(built: Path, tmp_path: Path):
+    """A limit for the size of files stands for the disk: writing fails in the same way."""
+    out = tmp_path / "out"
+    limited = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (16_000, -1))\n{SCRIPT}"
+    done = subprocess.run([sys.executable, "-c", limited, out, PROJECT], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "no room to write" in done.stderr
+    assert done.stderr.rstrip().endswith("finished packages are kept")
+    assert not (out / "manifest.json").exists()
+    build_corpus(source_packages(PROJECT), out, Settings(), workers=1)
+    assert visible_files(out) == visible_files(built)
+
+
+def test_only_one_build_at_a_time(built: Path, tmp_path: Path):
+    holder = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            "import fcntl, sys; f = open(sys.argv[1], 'w'); fcntl.flock(f, 2); print(flush=True); input()",
+            built / ".work" / "lock",
+        ],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert holder.stdout is not None
+    holder.stdout.readline()
+    with pytest.raises(CorpusError, match="expected no other build in this folder, got one"):
+        build_corpus(source_packages(PROJECT), built, Settings())
+    holder.communicate(b"\n")
+    assert os.path.exists(built / "manifest.json")
