@@ -1,8 +1,9 @@
 """The settings of a training run."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args, get_type_hints
 
 __all__ = ["TrainSettings"]
 
@@ -70,9 +71,11 @@ class TrainSettings:
             "betas", "two numbers from 0 up to 1", lambda value: all(0 <= beta < 1 for beta in value)
         )
         self._expect("ema", "a number between 0 and 1 or None", lambda value: value is None or 0 < value < 1)
-        if all(
-            limit is None for limit in (self.max_steps, self.max_epochs, self.max_samples, self.max_minutes)
-        ):
+        for name in ("schedule", "precision", "mode", "device"):
+            choices = get_args(get_type_hints(type(self))[name])
+            self._expect(name, f"one of {', '.join(choices)}", choices.__contains__)
+        budgets = (self.max_steps, self.max_epochs, self.max_samples, self.max_minutes)
+        if all(limit is None for limit in budgets):
             raise ValueError("expected one of max_steps, max_epochs, max_samples, max_minutes, got none")
         if self.schedule != "constant" and (self.max_steps is None or self.max_steps <= self.warmup):
             raise ValueError(
@@ -80,7 +83,7 @@ class TrainSettings:
                 f"got {self.max_steps}"
             )
 
-    def _expect(self, name: str, what: str, holds: Any) -> None:
+    def _expect(self, name: str, what: str, holds: Callable[[Any], bool]) -> None:
         value = getattr(self, name)
         if not holds(value):
             raise ValueError(f"{name}: expected {what}, got {value!r}")
