@@ -234,7 +234,9 @@ def _join(graphs: Sequence[Hypergraph], relations: tuple[str, ...]) -> _Joined:
 def _with_subtokens(joined: _Joined, relations: tuple[str, ...]) -> _Joined:
     """Add a node per graph and distinct subtoken of its tokens, and the pairs that lead there."""
     if _NEXT_TOKEN not in relations:
-        raise ValueError(f"relations: expected {_NEXT_TOKEN}, which tells tokens, got {', '.join(relations[:-1])}")
+        raise ValueError(
+            f"relations: expected {_NEXT_TOKEN}, which tells tokens, got {', '.join(relations[:-1])}"
+        )
     follows = joined.kind == relations.index(_NEXT_TOKEN)
     is_token = np.zeros(len(joined.label), dtype=bool)
     is_token[joined.source[follows]] = is_token[joined.target[follows]] = True
