@@ -20,11 +20,11 @@ def run_on_ray(
 ) -> Iterator[tuple[Job, Outcome]]:
     """Do the jobs on a cluster, `local` being one that is started here, and yield each with its outcome."""
     ray = _connect(address)
+    running: dict[Any, tuple[Job, float]] = {}
     try:
         task = ray.remote(num_cpus=1, max_retries=1)(attempt)
         at_once = max(1, int(ray.cluster_resources().get("CPU", 1)))
         left = iter(jobs)
-        running: dict[Any, tuple[Job, float]] = {}
         while True:
             while len(running) < at_once and (job := next(left, None)) is not None:
                 running[task.remote(stage, job)] = (job, time.monotonic() + seconds)
@@ -39,18 +39,22 @@ def run_on_ray(
                 ray.cancel(reference, force=True)
                 yield running.pop(reference)[0], Outcome(problem=f"it took more than {seconds:g} s")
     finally:
-        ray.shutdown()
+        for reference in running:
+            ray.cancel(reference, force=True)
 
 
 def _connect(address: str) -> Any:
+    """Ray, connected; the connection stays for the next pass and ends with the process."""
     try:
         import ray
     except ImportError as error:
         raise ImportError(
             f"ray is needed for --ray ({error}): pip install 'hyperheat[ray]'", name="ray"
         ) from None
+    options: dict[str, Any] = {"include_dashboard": False} if address == "local" else {}
     try:
-        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
+        if not ray.is_initialized():
+            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **options)
     except (ConnectionError, RuntimeError, ValueError) as error:
         raise ConnectionError(f"{address}: expected a Ray cluster, got: {error}") from None
     return ray
