@@ -18,9 +18,11 @@ MAY_IMPORT = {
     "rewrites": {"hypergraph", "pycode"},
     "tensors": {"hypergraph"},
     "nn": {"hypergraph", "tensors"},
+    "train": {"hypergraph", "tensors"},
+    "bugs": {"hypergraph", "pycode", "rewrites", "tensors", "nn", "train"},
     "bench": {"hypergraph", "tensors", "nn"},
     "kg": {"hypergraph", "tensors"},
-    "cli": {"hypergraph", "tensors", "nn", "pycode", "bench", "kg"},
+    "cli": {"hypergraph", "tensors", "nn", "pycode", "train", "bugs", "bench", "kg"},
 }
 FILES = sorted(SOURCE.rglob("*.py"))
 

@@ -16,11 +16,16 @@ app = App(
 )
 bench = App(name="bench", help="Measure speed, side by side with other ways to do the same.")
 app.command(bench)
+bugs = App(name="bugs", help="Bugs in Python functions: make data, train detectors, measure them.")
+app.command(bugs)
 kg = App(name="kg", help="Statements with qualifiers: import, check and complete them.")
 app.command(kg)
 
 _NEEDS = "hyperheat: this command needs the package {name!r}: pip install 'hyperheat[{extra}]'\n"
-_EXTRAS = {"torch": "train", "safetensors": "train", "pyarrow": "train", "pyoxigraph": "train"}
+_EXTRAS = {
+    **dict.fromkeys(("torch", "safetensors", "pyarrow", "pyoxigraph", "matplotlib"), "train"),
+    "ray": "ray",
+}
 
 app.command("hyperheat.cli.demo:demo", help="Draw a small hypergraph and run an encoder on it.")
 app.command("hyperheat.cli.graph:graph", help="Show the hypergraph of Python functions.")
@@ -32,6 +37,9 @@ bench.command(
     name="extract",
     help="Python functions to hypergraphs, beside parsing alone.",
 )
+bugs.command("hyperheat.cli.bugs_corpus:corpus", help="Make functions with and without a bug from packages.")
+bugs.command("hyperheat.cli.bugs:train", help="Train a detector.")
+bugs.command("hyperheat.cli.bugs:evaluate", name="eval", help="Measure a detector on held-out or real bugs.")
 kg.command(
     "hyperheat.cli.kg:import_statements",
     name="import",

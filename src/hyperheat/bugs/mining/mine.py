@@ -19,6 +19,7 @@ from hyperheat.bugs.mining.prefilter import MAX_SIZE_CHANGE, may_be_rewrite
 from hyperheat.bugs.mining.references import Reference
 from hyperheat.bugs.mining.writing import make_samples
 from hyperheat.bugs.sample import Sample
+from hyperheat.pycode import extract
 from hyperheat.rewrites import Span, place
 
 __all__ = ["Mined", "Mining", "distinct", "mine"]
@@ -91,6 +92,7 @@ def distinct(found: Iterable[Mined], counts: Counter[str]) -> list[Mined]:
 
 
 def _find(change: Change, before: bytes, after: bytes, checkout: Checkout) -> Fix:
+    find_fix(before, after, lambda: extract(before))  # most are none, and the project is not needed to tell
     return find_fix(before, after, lambda: checkout.extract(change.parent, change.path, before))
 
 

@@ -1,0 +1,137 @@
+"""A detector on a data set: the figures, by kind, over the threshold, and drawn."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hyperheat.bugs.answers import answer_all
+from hyperheat.bugs.dataset import Dataset
+from hyperheat.bugs.folder import Detector
+from hyperheat.bugs.metrics import (
+    Answers,
+    Metrics,
+    PrecisionRecall,
+    measure,
+    measure_by_kind,
+    precision_recall,
+)
+from hyperheat.hypergraph.files import whole_file
+
+__all__ = ["Evaluation", "draw", "evaluate", "select"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluation:
+    """What was measured."""
+
+    all: Metrics
+    by_kind: Mapping[str, Metrics]
+    curve: PrecisionRecall
+    answers: Answers
+    parameters: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values; of the curve, the points at every hundredth of recall."""
+        recall = self.curve.recall
+        points = np.unique(np.searchsorted(recall, np.arange(0.01, 1.0, 0.01)))
+        points = points[points < len(recall)]
+        return {
+            "parameters": self.parameters,
+            "all": asdict(self.all),
+            "by_kind": {kind: asdict(metrics) for kind, metrics in self.by_kind.items()},
+            "curve": [
+                {
+                    "threshold": float(self.curve.threshold[i]),
+                    "precision": float(self.curve.precision[i]),
+                    "recall": float(recall[i]),
+                }
+                for i in points
+            ],
+        }
+
+
+def select(data: Dataset, tags: tuple[str, ...], without: tuple[str, ...]) -> list[int]:
+    """The samples that have all of some tags and none of others."""
+    known = {tag for sample in data for tag in sample.origin.tags}
+    for tag in (*tags, *without):
+        if tag not in known:
+            expected = ", ".join(sorted(known)) or "none, since its samples have no tags"
+            raise ValueError(f"tag: expected one that the data has ({expected}), got {tag!r}")
+    return [
+        index
+        for index, sample in enumerate(data)
+        if set(tags) <= set(sample.origin.tags) and not set(without) & set(sample.origin.tags)
+    ]
+
+
+def evaluate(
+    detector: Detector,
+    data: Dataset,
+    indices: list[int] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Evaluation:
+    """Ask the detector about all samples, or those with the given numbers."""
+    sizes = data.sizes()
+    indices = list(range(len(data))) if indices is None else indices
+    if not indices:
+        raise ValueError("samples: expected at least one, got none")
+    samples = [data[index] for index in indices]
+    parts, order = [], []
+    for batch, answers in answer_all(detector, samples, [sizes[index] for index in indices]):
+        parts.append(answers)
+        order += batch
+        if progress is not None:
+            progress(len(order), len(indices))
+    answers = Answers.join(parts).select(np.argsort(order))
+    return Evaluation(
+        all=measure(answers),
+        by_kind=measure_by_kind(answers),
+        curve=precision_recall(answers),
+        answers=answers,
+        parameters=detector.parameters,
+    )
+
+
+def draw(evaluations: Mapping[str, Evaluation], out: str | Path) -> None:
+    """Precision over recall, and how often choices of each probability are right, as a picture."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError(
+            "the picture needs matplotlib: pip install 'hyperheat[train]'", name=error.name
+        ) from None
+    figure = Figure(figsize=(10, 4.5), layout="constrained")
+    left = figure.add_subplot(
+        1, 2, 1, xlabel="recall", ylabel="precision", xlim=(0, 1), ylim=(0, 1.02), title="findings"
+    )
+    right = figure.add_subplot(
+        1,
+        2,
+        2,
+        xlabel="probability of the choice",
+        ylabel="share that is right",
+        xlim=(0, 1),
+        ylim=(0, 1.02),
+        title="calibration of locations",
+    )
+    right.plot([0, 1], [0, 1], color="grey", linewidth=0.8)
+    for name, evaluation in evaluations.items():
+        left.plot(evaluation.curve.recall, evaluation.curve.precision, label=name)
+        right.plot(*_reliability(evaluation.answers), marker="o", markersize=3, label=name)
+    for axes in (left, right):
+        axes.grid(alpha=0.3)
+        axes.legend()
+    with whole_file(out) as temporary:
+        figure.savefig(temporary, dpi=150, format=Path(out).suffix.lstrip(".") or "png")
+
+
+def _reliability(answers: Answers) -> tuple[np.ndarray, np.ndarray]:
+    """The mean probability and the share of right choices in each tenth that holds any."""
+    bins = np.minimum((answers.probability * 10).astype(np.int64), 9)
+    counts = np.bincount(bins, minlength=10)
+    held = counts > 0
+    probability = np.bincount(bins, answers.probability, minlength=10)[held] / counts[held]
+    return probability, np.bincount(bins, answers.located, minlength=10)[held] / counts[held]

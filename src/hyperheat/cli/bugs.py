@@ -1,0 +1,159 @@
+"""`hyperheat bugs train|eval`: training a detector of bugs, and how good it is."""
+
+import json as json_module
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
+
+from cyclopts import Parameter
+
+if TYPE_CHECKING:
+    from hyperheat.bugs.evaluation import Evaluation
+    from hyperheat.bugs.metrics import Metrics
+
+__all__ = ["evaluate", "train"]
+
+
+def train(
+    *,
+    data: Path,
+    out: Path,
+    recipe: str = "heat",
+    set: Annotated[tuple[str, ...], Parameter(consume_multiple=True)] = (),
+    resume: bool = False,
+) -> None:
+    """Train a detector; under torchrun in several processes.
+
+    Parameters
+    ----------
+    data
+        A folder of samples that bugs corpus wrote.
+    out
+        The folder of the run: best/ is the model, metrics.jsonl the log, checkpoints/ what --resume needs.
+    recipe
+        heat, gnn, great, allset, binarised, smallest, or a variant of HEAT such as no-qualifiers.
+    set
+        Settings that differ from the recipe, such as model.dim=64 train.max_minutes=30.
+    resume
+        Go on with the run in the folder.
+    """
+    from hyperheat.bugs.recipes import RECIPES
+    from hyperheat.bugs.training import train_detector
+    from hyperheat.train import TrainingError, override
+
+    try:
+        if recipe not in RECIPES:
+            raise ValueError(f"recipe: expected one of {', '.join(RECIPES)}, got {recipe!r}")
+        settings = override(RECIPES[recipe](), set)
+        outcome = train_detector(settings, data, out, resume=resume)
+    except (ValueError, OSError, TrainingError) as error:
+        _fail(error)
+    if outcome.ended_by == "signal":
+        raise SystemExit(130)
+
+
+def evaluate(
+    *,
+    model: Path,
+    data: Path,
+    split: Literal["train", "valid", "test"] = "test",
+    tag: Annotated[tuple[str, ...], Parameter(consume_multiple=True)] = (),
+    without: Annotated[tuple[str, ...], Parameter(consume_multiple=True)] = (),
+    limit: int | None = None,
+    threads: int | None = None,
+    png: Path | None = None,
+    json: bool = False,
+) -> None:
+    """Measure a detector: joint accuracy, location, repair, false alarms, by kind, and calibration.
+
+    Parameters
+    ----------
+    model
+        The folder of a model, such as best/ of a run.
+    data
+        A folder of samples that bugs corpus, bugs mine or bugs realise wrote.
+    split
+        The part of the data.
+    tag
+        Only samples with these tags, such as fix for real fixes whose message says so.
+    without
+        No samples with these tags, such as test for those in test files.
+    limit
+        At most so many samples, evenly spaced.
+    threads
+        Threads of torch; as many as it chooses unless given.
+    png
+        Draw precision over recall, and calibration, into this file.
+    json
+        Print one JSON object.
+    """
+    import torch
+
+    from hyperheat.bugs.dataset import Dataset
+    from hyperheat.bugs.evaluation import draw, select
+    from hyperheat.bugs.evaluation import evaluate as evaluate_detector
+    from hyperheat.bugs.folder import load_detector
+
+    if threads is not None:
+        torch.set_num_threads(threads)
+    try:
+        detector = load_detector(model)
+        samples = Dataset(data, split, pairs=detector.view.needs_pairs)
+        chosen = select(samples, tag, without) if tag or without else list(range(len(samples)))
+        if limit is not None and limit < len(chosen):
+            chosen = chosen[:: -(-len(chosen) // limit)]
+        evaluation = evaluate_detector(detector, samples, chosen, _progress)
+        if png is not None:
+            draw({model.resolve().parent.name: evaluation}, png)
+    except (ValueError, OSError) as error:
+        _fail(error)
+    if json:
+        content = {"model": str(model), "data": str(data), "split": split, **evaluation.to_json()}
+        sys.stdout.write(json_module.dumps(content, indent=1) + "\n")
+    else:
+        sys.stdout.write(_table(evaluation) + "\n")
+
+
+_COLUMNS = ("joint", "loc", "repair", "false_alarms", "ece")
+
+
+def _table(evaluation: "Evaluation") -> str:
+    rows = [
+        f"{evaluation.all.samples:,} samples, {evaluation.all.buggy:,} with a bug, {evaluation.all.unread:,} "
+        f"that the model could not read; {evaluation.parameters:,} parameters",
+        "",
+        f"{'':<22} {'samples':>8} " + " ".join(f"{name.replace('_', ' '):>12}" for name in _COLUMNS),
+        _row("all", evaluation.all),
+        *(_row(kind, metrics) for kind, metrics in evaluation.by_kind.items()),
+        "",
+        "findings at least as sure as the threshold",
+        f"{'threshold':>10} {'precision':>10} {'recall':>10} {'shown':>8}",
+    ]
+    curve = evaluation.curve
+    for threshold in (0.99, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5):
+        shown = int((curve.threshold >= threshold).sum())
+        if shown:
+            last = shown - 1
+            rows.append(
+                f"{threshold:>10.2f} {curve.precision[last]:>10.1%} {curve.recall[last]:>10.1%} "
+                f"{curve.shown[last]:>8,}"
+            )
+    return "\n".join(rows)
+
+
+def _row(name: str, metrics: "Metrics") -> str:
+    values = asdict(metrics)
+    shares = ("-" if values[column] is None else f"{values[column]:.1%}" for column in _COLUMNS)
+    return f"{name:<22} {metrics.samples:>8,} " + " ".join(f"{share:>12}" for share in shares)
+
+
+def _progress(done: int, total: int) -> None:
+    if sys.stderr.isatty():
+        end = "\n" if done == total else ""
+        sys.stderr.write(f"\r{done:,} of {total:,} samples{end}")
+
+
+def _fail(error: Exception) -> NoReturn:
+    sys.stderr.write(f"{error}\n")
+    raise SystemExit(2)
