@@ -60,8 +60,11 @@ class LineJob:
         save_file(self.model.state_dict(), folder / "model.safetensors")
 
 
+def train(folder: str | Path, *assignments: str) -> None:
+    """Train, or go on where a run in the folder was stopped."""
+    settings = TrainSettings(max_steps=40, lr=0.05, threads=1, validate_every=10, log_every=1, ema=0.9)
+    fit(LineJob(), override(settings, assignments), folder, resume=True)
+
+
 if __name__ == "__main__":
-    settings = override(
-        TrainSettings(max_steps=40, lr=0.05, threads=1, validate_every=10, log_every=1, ema=0.9), sys.argv[2:]
-    )
-    fit(LineJob(), settings, sys.argv[1], resume=True)
+    train(*sys.argv[1:])

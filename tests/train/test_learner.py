@@ -1,4 +1,5 @@
 import math
+from typing import Any
 
 import pytest
 import torch
@@ -17,9 +18,13 @@ class Scale(nn.Module):
         self.b = nn.Parameter(torch.full((1,), b))
 
 
+def learner_of(model: Scale, settings: TrainSettings) -> Any:
+    return Learner(model, settings)
+
+
 def step(learner: Learner, w: float, b: float, number: int = 0) -> float:
     """One update with given gradients."""
-    model = learner.model
+    model: Any = learner.model
     learner.backward((model.w * w).sum() + (model.b * b).sum())
     return learner.update(number)
 
@@ -38,7 +43,7 @@ def test_the_learning_rate_rises_and_falls(schedule, expected):
 
 
 def test_the_first_update_of_adam_moves_by_the_learning_rate():
-    learner = Learner(Scale(), TrainSettings(max_steps=1, lr=0.1, clip=None))
+    learner = learner_of(Scale(), TrainSettings(max_steps=1, lr=0.1, clip=None))
     norm = step(learner, 3.0, -4.0)
     assert norm == pytest.approx(5.0)
     assert learner.model.w.item() == pytest.approx(0.9)  # m / sqrt(v) is the sign of the gradient
@@ -47,7 +52,7 @@ def test_the_first_update_of_adam_moves_by_the_learning_rate():
 
 
 def test_a_second_update_has_the_moments_of_both():
-    learner = Learner(Scale(), TrainSettings(max_steps=2, lr=0.1, clip=None, betas=(0.5, 0.75)))
+    learner = learner_of(Scale(), TrainSettings(max_steps=2, lr=0.1, clip=None, betas=(0.5, 0.75)))
     step(learner, 1.0, 1.0)
     step(learner, 3.0, 1.0, 1)
     mean = (0.25 * 1 + 0.5 * 3) / (1 - 0.25)
@@ -56,26 +61,26 @@ def test_a_second_update_has_the_moments_of_both():
 
 
 def test_only_matrices_decay():
-    learner = Learner(Scale(w=2.0, b=2.0), TrainSettings(max_steps=1, lr=0.1, weight_decay=0.5))
+    learner = learner_of(Scale(w=2.0, b=2.0), TrainSettings(max_steps=1, lr=0.1, weight_decay=0.5))
     step(learner, 0.0, 0.0)
     assert learner.model.w.item() == pytest.approx(2.0 * (1 - 0.1 * 0.5))
     assert learner.model.b.item() == 2.0
 
 
 def test_the_gradient_is_clipped():
-    learner = Learner(Scale(), TrainSettings(max_steps=1, clip=1.0))
+    learner = learner_of(Scale(), TrainSettings(max_steps=1, clip=1.0))
     assert step(learner, 3.0, 4.0) == pytest.approx(5.0)
     assert learner.tensors()["exp_avg.w"].item() == pytest.approx(0.1 * 3 / 5)
 
 
 def test_a_gradient_that_is_not_finite_changes_nothing():
-    learner = Learner(Scale(), TrainSettings(max_steps=1))
+    learner = learner_of(Scale(), TrainSettings(max_steps=1))
     assert math.isnan(step(learner, math.nan, 1.0))
     assert (learner.model.w.item(), learner.model.b.item()) == (1.0, 0.0)
 
 
 def test_the_average_forgets_the_beginning_and_is_lent_to_the_model():
-    learner = Learner(Scale(w=1.0), TrainSettings(max_steps=3, lr=0.5, ema=0.15))
+    learner = learner_of(Scale(w=1.0), TrainSettings(max_steps=3, lr=0.5, ema=0.15))
     expected, weights = 1.0, []
     for number, decay in enumerate([1 / 10, 0.15, 0.15]):  # at most (1 + step) / (10 + step)
         step(learner, 1.0, 0.0, number)
@@ -105,7 +110,7 @@ def test_a_restored_learner_goes_on_in_the_same_way():
 
 def test_tensors_of_another_model_are_refused():
     settings = TrainSettings(max_steps=1)
-    learner = Learner(Scale(), settings)
+    learner = learner_of(Scale(), settings)
     tensors = learner.tensors()
     with pytest.raises(ValueError, match=r"model\.b: expected shape \(1,\), got None"):
         learner.restore({"model.w": tensors["model.w"]}, {})
@@ -116,6 +121,6 @@ def test_tensors_of_another_model_are_refused():
 def test_half_precision_on_the_cpu_is_refused_or_used():
     with pytest.raises(ValueError, match="expected float32 or bfloat16 on the CPU, got float16"):
         Learner(Scale(), TrainSettings(max_steps=1, precision="float16"))
-    learner = Learner(Scale(), TrainSettings(max_steps=1, precision="bfloat16"))
+    learner = learner_of(Scale(), TrainSettings(max_steps=1, precision="bfloat16"))
     with learner.autocast:
         assert (learner.model.w @ learner.model.w).dtype == torch.bfloat16

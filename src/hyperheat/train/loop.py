@@ -83,13 +83,8 @@ class _Run(Generic[B, T]):
                 f"batches_per_step: expected a multiple of the {world.size} processes, "
                 f"got {settings.batches_per_step}"
             )
-        self.job, self.settings, self.folder, self.world, self.interrupt = (
-            job,
-            settings,
-            folder,
-            world,
-            interrupt,
-        )
+        self.job, self.settings, self.folder = job, settings, folder
+        self.world, self.interrupt = world, interrupt
         if world.first:
             prepare(folder, settings, job.describe(), resume=resume)
         world.sum([0.0])  # the others wait here until the folder is ready

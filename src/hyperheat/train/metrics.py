@@ -31,12 +31,12 @@ class MetricsLog:
     """Appends records; what a resumed run will write again, the steps after its checkpoint, is cut off first."""
 
     def __init__(self, run: Path, *, step: int, tensorboard: bool) -> None:
+        self._board = _open_board(run / "tensorboard", step) if tensorboard else None
         path = run / "metrics.jsonl"
         kept = [record for record in read_metrics(path) if record["step"] <= step] if path.exists() else []
         with whole_file(path) as temporary:
             temporary.write_text("".join(map(_line, kept)), encoding="utf-8")
         self._file = path.open("a", encoding="utf-8")
-        self._board = _open_board(run / "tensorboard", step) if tensorboard else None
 
     def write(self, record: Mapping[str, Any]) -> None:
         """Append a record with a step."""
