@@ -1,0 +1,48 @@
+"""Small git histories, the same at every run."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+PERSON = {"NAME": "A", "EMAIL": "a@b.c", "DATE": "2020-01-01T00:00:00Z"}
+
+
+class History:
+    """A repository in which each step writes files and commits them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True)
+        self.git("init", "--quiet", "--initial-branch=main")
+
+    def git(self, *arguments: str) -> str:
+        people = {f"GIT_{role}_{k}": v for role in ("AUTHOR", "COMMITTER") for k, v in PERSON.items()}
+        settings = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "HOME": str(self.folder)}
+        done = subprocess.run(
+            ["git", "-C", str(self.folder), *arguments],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, **people, **settings},
+        )
+        return done.stdout.strip()
+
+    def commit(self, subject: str, files: dict[str, str | bytes | None]) -> str:
+        """Write files, delete those that are None, and commit; the id of the commit."""
+        for path, contents in files.items():
+            file = self.folder / path
+            if contents is None:
+                file.unlink()
+                continue
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(contents.encode() if isinstance(contents, str) else contents)
+        self.git("add", "--all")
+        self.git("-c", "core.autocrlf=false", "commit", "--quiet", "--allow-empty", "-m", subject)
+        return self.git("rev-parse", "HEAD")
+
+
+@pytest.fixture
+def history(tmp_path) -> History:
+    return History(tmp_path / "repos" / "owner+name")

@@ -1,0 +1,176 @@
+"""Mining of small histories."""
+
+import json
+from collections import Counter
+
+import pytest
+
+from hyperheat.bugs.dataset import Dataset, read_manifest
+from hyperheat.bugs.mining import GitError, Mining, Repository, mine, read_references
+from hyperheat.bugs.mining.mine import distinct
+from hyperheat.cli.bugs_mine import mine as command
+
+PLUS = "def f(left, right):\n    both = left + right\n    return both, left, right\n"
+MINUS = PLUS.replace("+", "-")
+OTHER = PLUS.replace("def f", "def g")
+
+
+def found(history, **settings):
+    counts = Counter()
+    mined = distinct(mine(Repository.open(history.folder), Mining(**settings), counts), counts)
+    return [m.reference for m in mined], counts
+
+
+def test_a_fix_becomes_a_reference_and_a_sample(history, tmp_path):
+    parent = history.commit("begin", {"a.py": PLUS})
+    sha = history.commit("Fix the sign", {"a.py": MINUS})
+    command([history.folder], out=tmp_path / "out", with_clean=True)
+    shards = read_manifest(tmp_path / "out")["shards"]
+    assert [shard["kinds"] for shard in shards] == [{"binary-operator": 1, "clean": 1}]
+    buggy, clean = Dataset(tmp_path / "out", "test")
+    assert (buggy.source, buggy.kind) == (PLUS, "binary-operator")
+    assert (clean.source, clean.kind) == (MINUS, "clean")
+    assert (buggy.origin.project, buggy.origin.version) == ("owner/name", sha)
+    assert (buggy.origin.path, buggy.origin.function, buggy.origin.line) == ("a.py", "f", 1)
+    assert buggy.origin.tags == ("fix", "main")
+    command([history.folder], refs_only=tmp_path / "refs.jsonl")
+    (reference,) = read_references(tmp_path / "refs.jsonl")
+    record = reference.record
+    assert (reference.sha, reference.parent, reference.kind) == (sha, parent, "binary-operator")
+    assert (record["before_text"], record["after_text"], record["span"]) == ("+", "-", [2, 16, 2, 17])
+
+
+def test_equal_runs_write_equal_bytes(history, tmp_path):
+    history.commit("begin", {"a.py": PLUS})
+    history.commit("Fix the sign", {"a.py": MINUS})
+    for out in ("one", "two"):
+        command([history.folder], out=tmp_path / out)
+    names = ["manifest.json", "test/owner+name.parquet"]
+    assert all((tmp_path / "one" / n).read_bytes() == (tmp_path / "two" / n).read_bytes() for n in names)
+
+
+def test_messages_and_tests_are_chosen(history):
+    history.commit("begin", {"a.py": PLUS, "test_a.py": "\n" + PLUS})
+    history.commit("Improve", {"a.py": MINUS})
+    history.commit("Fix", {"test_a.py": "\n" + PLUS.replace("+", "*")})
+    assert found(history)[0] == []
+    assert [r.tags for r in found(history, tests=True)[0]] == [("fix", "test", "main")]
+    assert [r.tags for r in found(history, any_message=True)[0]] == [("main",)]
+
+
+def test_repeated_and_reverted_changes(history):
+    history.commit("begin", {"a.py": PLUS, "b.py": PLUS})
+    history.commit("Fix a", {"a.py": MINUS})
+    history.commit("Fix b", {"b.py": MINUS})
+    history.commit('Revert "Fix b"', {"b.py": PLUS})
+    references, counts = found(history)
+    assert [r.path for r in references] == ["b.py"]
+    assert counts["the same change again"] == counts["the commit takes another one back"] == 1
+
+
+@pytest.mark.parametrize(("last", "kept"), [("Fix back", 1), ("Change back", 0)])
+def test_a_pair_that_goes_both_ways(history, last, kept):
+    history.commit("begin", {"a.py": PLUS})
+    history.commit("Fix", {"a.py": MINUS})
+    history.commit(last, {"a.py": PLUS})
+    references, counts = found(history, any_message=True)
+    assert [r.record["after_text"] for r in references] == ["+"] * kept
+    assert counts["the same change was taken back"] == 2 - kept
+
+
+def test_merges_branches_and_limits(history):
+    history.commit("begin", {"a.py": PLUS})
+    history.git("checkout", "--quiet", "-b", "side")
+    side = history.commit("Fix on the side", {"a.py": MINUS})
+    history.git("checkout", "--quiet", "main")
+    history.commit("Fix other", {"b.py": "\n"})
+    assert found(history)[0] == []
+    (reference,) = found(history, all_refs=True)[0]
+    assert (reference.sha, reference.tags) == (side, ("fix",))
+    history.git("merge", "--quiet", "--no-ff", "-m", "Fix by merging", "side")
+    assert [(r.sha, r.tags) for r in found(history)[0]] == [(side, ("fix", "main"))]
+    history.commit("Fix more", {"a.py": MINUS.replace("-", "*")})
+    assert [r.record["after_text"] for r in found(history, max_commits=1)[0]] == ["*"]
+    assert found(history, since="2021-01-01")[0] == []
+
+
+@pytest.mark.parametrize("name", ['a "b".py', "a\nb.py", "a\tb c.py", "ä.py", "-a.py", "a:b.py"])
+def test_odd_names(history, name):
+    history.commit("begin", {f"d/{name}": PLUS})
+    history.commit("Fix", {f"d/{name}": MINUS})
+    assert [r.path for r in found(history)[0]] == [f"d/{name}"]
+
+
+def test_calls_lead_to_the_project_of_the_time(history):
+    calling = "from p.b import g\ndef f(left, right):\n    return g(left + right, left)\n"
+    history.commit(
+        "begin", {"p/__init__.py": "", "p/a.py": calling, "p/b.py": "def g(width, height): pass\n"}
+    )
+    history.commit("Fix", {"p/a.py": calling.replace("+", "-")})
+    history.commit("later", {"p/b.py": "def g(x, y): pass\n"})
+    (mined,) = mine(Repository.open(history.folder), Mining(), Counter())
+    assert "height" in str(mined.samples[0].graph)
+
+
+def test_files_that_do_not_parse_or_are_renamed_are_counted(history):
+    old = "print 'a'\n" + PLUS
+    history.commit("begin", {"a.py": old, "b.py": PLUS, "c.py": PLUS.replace("\n", "\r\n")})
+    history.commit("Fix Python 2", {"a.py": old.replace("+", "-")})
+    history.commit("Fix and move", {"b.py": None, "d.py": MINUS})
+    history.commit("Fix line ends too", {"c.py": PLUS.replace("\n", "\r\n").replace("+", "*")})
+    references, counts = found(history)
+    assert [r.path for r in references] == ["c.py"]
+    assert counts["the file before is not Python 3"] == 1
+
+
+def test_a_missing_blob_is_counted(history):
+    history.commit("begin", {"a.py": PLUS, "b.py": OTHER})
+    history.commit("Fix b", {"b.py": OTHER.replace("+", "*")})
+    history.commit("Fix a", {"a.py": MINUS})
+    id = history.git("rev-parse", "HEAD:a.py")
+    (history.folder / ".git" / "objects" / id[:2] / id[2:]).unlink()
+    references, counts = found(history)
+    assert [r.path for r in references] == ["b.py"]
+    assert counts["a version of the file is missing"] == 1
+
+
+def test_a_subject_with_a_mark_of_ours_spoils_only_itself(history):
+    history.commit("begin", {"a.py": PLUS, "b.py": OTHER})
+    history.commit("Fix \x01 a", {"a.py": MINUS})
+    history.commit("Fix b", {"b.py": OTHER.replace("+", "*")})
+    assert [r.path for r in found(history)[0]] == ["b.py"]
+
+
+def test_what_is_no_history(history, tmp_path, capsys):
+    with pytest.raises(GitError, match="expected a history, got a repository without commits"):
+        found(history)
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "file").write_text("")
+    for folder, got in (("empty", "a folder without one"), ("file", "a file"), ("no", "nothing there")):
+        with pytest.raises(GitError, match=f"{folder}: expected a git repository, got {got}"):
+            Repository.open(tmp_path / folder)
+    with pytest.raises(SystemExit):
+        command([tmp_path / "no"], out=tmp_path / "out")
+    assert "expected a git repository, got nothing there" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+    with pytest.raises(SystemExit):
+        command([history.folder])
+    assert capsys.readouterr().err == "expected either --out DIR or --refs-only FILE, got neither\n"
+
+
+def test_one_bad_repository_does_not_stop_the_others(history, tmp_path, capsys):
+    history.commit("begin", {"a.py": PLUS})
+    history.commit("Fix", {"a.py": MINUS})
+    command([tmp_path / "no", history.folder], out=tmp_path / "out")
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert [shard["samples"] for shard in manifest["shards"]] == [1]
+    assert list(manifest["report"]["failed"]) == [str(tmp_path / "no")]
+    assert "found" in capsys.readouterr().out
+
+
+def test_bare_repositories_and_names_from_addresses(history, tmp_path):
+    history.commit("begin", {"a.py": PLUS})
+    history.git("clone", "--quiet", "--bare", str(history.folder), str(tmp_path / "x" / "repo"))
+    assert Repository.open(tmp_path / "x").folder == tmp_path / "x" / "repo"
+    history.git("remote", "add", "origin", "git@host.example:some/project.git")
+    assert Repository.open(history.folder).name == "some/project"
