@@ -20,6 +20,7 @@ from hyperheat.bugs.recipes import BugSettings
 from hyperheat.bugs.views import View
 from hyperheat.tensors import BudgetSampler, Vocabulary
 from hyperheat.train import Outcome, fit
+from hyperheat.train.checkpoint import latest
 from hyperheat.train.override import to_dict
 
 __all__ = ["BugJob", "train_detector"]
@@ -72,7 +73,7 @@ class BugJob:
         batch = tensors.to_torch(device)
         location, repair = losses(self.model(batch), batch)
         total = location + self._settings.repair_weight * repair
-        return total, {"location": float(location), "repair": float(repair)}
+        return total, {"location": float(location.detach()), "repair": float(repair.detach())}
 
     def validate(self) -> Mapping[str, float]:
         """The figures of the paper on the validation split, or an even part of it."""
@@ -90,9 +91,8 @@ def train_detector(
     settings: BugSettings, data: str | Path, folder: str | Path, *, resume: bool = False
 ) -> Outcome:
     """Train a detector in a folder, or go on with one."""
-    folder = Path(folder)
-    kept = folder / "vocab.json"
-    job = BugJob(settings, data, Vocabulary.load(kept) if resume and kept.exists() else None)
+    kept = latest(Path(folder)) if resume else None
+    job = BugJob(settings, data, None if kept is None else Vocabulary.load(kept / "vocab.json"))
     return fit(job, settings.train, folder, resume=resume)
 
 

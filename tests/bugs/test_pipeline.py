@@ -1,0 +1,68 @@
+"""The whole way in miniature: a corpus from a small source tree, a tiny model, a planted bug that it finds."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hyperheat.bugs.answers import answer, answer_all
+from hyperheat.bugs.corpus import Settings, build_corpus, source_packages
+from hyperheat.bugs.dataset import Dataset, read_manifest
+from hyperheat.bugs.evaluation import draw, evaluate, select
+from hyperheat.bugs.folder import load_detector
+from hyperheat.bugs.metrics import Answers, measure
+from hyperheat.bugs.recipes import RECIPES
+from hyperheat.bugs.training import train_detector
+from hyperheat.cli import app
+
+PROJECT = Path(__file__).parent / "corpus" / "project"
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    """Samples of the project; the validation split is also what the model learns, so that it can overfit."""
+    out = tmp_path_factory.mktemp("pipeline") / "corpus"
+    build_corpus(source_packages(PROJECT), out, Settings(clean=0.34), workers=1)
+    return out
+
+
+@pytest.fixture(scope="module")
+def run(corpus):
+    """A tiny detector that has learned the training split by heart."""
+    settings = RECIPES["smallest"]()
+    changed = {"max_steps": 260, "validate_every": 130, "threads": 1, "lr": 3e-3, "patience": None}
+    settings = replace(settings, budget=3_000, train=replace(settings.train, **changed))
+    folder = corpus.parent / "run"
+    train_detector(settings, corpus, folder)
+    return folder
+
+
+def test_a_tiny_model_learns_its_bugs_by_heart(corpus, run):
+    detector = load_detector(max((run / "checkpoints").iterdir()))
+    data = Dataset(corpus, "train", pairs=False)
+    answers = Answers.join(part for _, part in answer_all(detector, list(data), data.sizes()))
+    metrics = measure(answers)
+    assert metrics.joint is not None and metrics.joint > 0.9
+    assert metrics.repair is not None and metrics.repair > 0.95
+    planted = next(index for index, sample in enumerate(data) if sample.kind == "variable-misuse")
+    found = answer(detector, [data[planted]])
+    assert found.finding.all()
+
+
+def test_the_command_measures_and_draws(corpus, run, tmp_path, capsys):
+    arguments = ["bugs", "eval", "--model", str(run / "best"), "--data", str(corpus), "--threads", "1"]
+    with pytest.raises(SystemExit) as stop:
+        app([*arguments, "--json", "--png", str(tmp_path / "curve.png")])
+    assert stop.value.code in (0, None)
+    result = json.loads(capsys.readouterr().out)
+    assert result["all"]["samples"] == sum(
+        shard["samples"] for shard in read_manifest(corpus)["shards"] if shard["split"] == "test"
+    )
+    assert set(result["by_kind"]) >= {"clean", "variable-misuse"}
+    assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(SystemExit):
+        app(arguments)
+    table = capsys.readouterr().out
+    assert "joint" in table and "variable-misuse" in table and "threshold" in table
