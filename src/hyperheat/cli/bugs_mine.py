@@ -11,7 +11,7 @@ from typing import NoReturn
 from hyperheat.bugs.mining import GitError, Mined, Mining, Repository, read_references, select
 from hyperheat.bugs.mining import mine as mine_history
 from hyperheat.bugs.mining import realise as realise_references
-from hyperheat.bugs.mining.mine import distinct
+from hyperheat.bugs.mining.sieve import distinct
 from hyperheat.bugs.mining.tally import FOUND, Tally
 from hyperheat.bugs.mining.writing import FixFolder
 from hyperheat.hypergraph.files import whole_file

@@ -7,7 +7,7 @@ import pytest
 
 from hyperheat.bugs.dataset import Dataset, read_manifest
 from hyperheat.bugs.mining import GitError, Mining, Repository, mine, read_references
-from hyperheat.bugs.mining.mine import distinct
+from hyperheat.bugs.mining.sieve import distinct
 from hyperheat.cli.bugs_mine import mine as command
 
 PLUS = "def f(left, right):\n    both = left + right\n    return both, left, right\n"

@@ -2,9 +2,9 @@
 
 from hyperheat.bugs.mining.fix import Fix, NoFix, find_fix
 from hyperheat.bugs.mining.git import GitError, Repository
-from hyperheat.bugs.mining.mine import Mined, Mining, mine
-from hyperheat.bugs.mining.realise import Realised, realise
+from hyperheat.bugs.mining.realising import Realised, realise
 from hyperheat.bugs.mining.references import Reference, read_references, select
+from hyperheat.bugs.mining.sieve import Mined, Mining, mine
 
 __all__ = [
     "Fix",

@@ -14,16 +14,19 @@ from hyperheat.bugs.shards import write_shard
 from hyperheat.hypergraph.files import whole_file
 from hyperheat.pycode import FunctionGraph, SourceError
 
-__all__ = ["FixFolder", "make_samples"]
+__all__ = ["UNREADABLE", "FixFolder", "make_samples"]
+
+UNREADABLE = "the repaired function cannot be read alone"
+"""Why a fix may have no clean sample: the function is a closure over the class around it."""
 
 
 def make_samples(reference: Reference, fix: Fix, *, with_clean: bool) -> list[Sample]:
-    """The function with its bug, and if asked for the repaired function as one without."""
+    """The function with its bug, and if asked for the repaired function as one without, unless it is UNREADABLE."""
     samples = [make_sample(fix.function, fix.repair, _origin(reference, fix.function))]
     if with_clean:
         try:
             repaired = fix.repaired()
-        except SourceError:  # it cannot be read alone: a closure over the class around it
+        except SourceError:
             return samples
         samples.append(make_sample(repaired, None, _origin(reference, fix.function)))
     return samples

@@ -14,7 +14,7 @@ from hyperheat.bugs.mining.git import GitError, Objects, Repository
 from hyperheat.bugs.mining.references import Reference
 from hyperheat.bugs.mining.repositories import find_repository
 from hyperheat.bugs.mining.tally import FOUND, MISSING, NOT_EXPRESSIBLE, Tally
-from hyperheat.bugs.mining.writing import FixFolder, make_samples
+from hyperheat.bugs.mining.writing import UNREADABLE, FixFolder, make_samples
 from hyperheat.bugs.sample import Sample
 from hyperheat.hypergraph.files import whole_file
 
@@ -104,7 +104,12 @@ class _Run:
             self._leave_out(reference, NOT_EXPRESSIBLE, explain(error, reference))
         else:
             self.tally.add(FOUND, "", fix.repair.kind)
-            return make_samples(reference, fix, with_clean=self._with_clean)
+            samples = make_samples(reference, fix, with_clean=self._with_clean)
+            if self._with_clean and len(samples) == 1:
+                self.problems.append(
+                    f"{reference.repo} {reference.sha}: {UNREADABLE}, so there is no clean sample"
+                )
+            return samples
         return []
 
     def _leave_out(self, reference: Reference, outcome: str, reason: str) -> None:
