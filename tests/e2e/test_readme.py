@@ -61,6 +61,24 @@ def test_the_import_command_works(tmp_path):
     assert any((tmp_path / "data").iterdir())
 
 
+def test_the_bug_commands_work(tmp_path):
+    lines = [line for block in blocks("console") for line in block.splitlines() if "hyperheat bugs" in line]
+    assert [line.split()[3] for line in lines] == ["corpus", "train"]
+    shutil.copytree(ROOT / "tests" / "bugs" / "corpus" / "project", tmp_path / "src")
+    small = "--set model.layers=1 train.max_steps=2 train.warmup=1 train.validate_every=2 validation=20"
+    for line, extra in zip(lines, ("--workers 1", small), strict=True):
+        command = [
+            sys.executable,
+            "-m",
+            "hyperheat",
+            *line.removeprefix("$ hyperheat ").split(),
+            *extra.split(),
+        ]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
+        assert done.returncode == 0, done.stderr
+    assert (tmp_path / "run" / "best" / "model.safetensors").exists()
+
+
 @pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
 def test_every_make_target_that_is_named_exists():
     named = set(re.findall(r"`?make (\w+)", README + (ROOT / "CONTRIBUTING.md").read_text()))

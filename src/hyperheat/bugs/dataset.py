@@ -35,7 +35,10 @@ class Dataset:
                 )
         self._starts = [0, *accumulate(len(shard) for shard in self._shards)]
         if not len(self):
-            raise ValueError(f"{folder}: expected samples in the split {split!r}, got none")
+            raise ValueError(
+                f"{folder}: expected samples in the split {split!r}, got none; packages are split as a whole, "
+                "so that a corpus needs several"
+            )
 
     def __len__(self) -> int:
         return self._starts[-1]

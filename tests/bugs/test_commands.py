@@ -1,0 +1,96 @@
+"""What the commands say to wrong input: one sentence, exit code 2, and nothing lost."""
+
+import json
+import shutil
+
+import pytest
+from tests.bugs.samples import all_samples
+
+from hyperheat.bugs.sample import Sample
+from hyperheat.bugs.shards import write_shard
+from hyperheat.cli import app
+
+
+def write_dataset(folder, samples: list[Sample], splits=("train", "valid", "test")):
+    shards = []
+    for split in splits:
+        (folder / split).mkdir(parents=True)
+        write_shard(samples, folder / split / "box.parquet")
+        shards.append({"path": f"{split}/box.parquet", "split": split, "samples": len(samples), "sha256": ""})
+    manifest = {"format": "hyperheat-bugs", "version": 1, "shards": shards}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    return folder
+
+
+@pytest.fixture
+def data(tmp_path):
+    return write_dataset(tmp_path / "data", all_samples(every=9))
+
+
+def refusal(capsys, *words):
+    with pytest.raises(SystemExit) as stop:
+        app(["bugs", *map(str, words)])
+    assert stop.value.code == 2
+    message = capsys.readouterr().err.strip()
+    assert "\n" not in message
+    return message
+
+
+def train(capsys, data, tmp_path, *words):
+    return refusal(capsys, "train", "--data", data, "--out", tmp_path / "run", *words)
+
+
+def test_unknown_names_are_answered_with_the_nearest(capsys, data, tmp_path):
+    assert "recipe: expected one of heat," in train(capsys, data, tmp_path, "--recipe", "heta")
+    message = train(capsys, data, tmp_path, "--set", "model.dims=64")
+    assert "did you mean 'dim'?" in message
+    message = train(capsys, data, tmp_path, "--set", "train.lr=fast")
+    assert message == "train.lr: expected a number, got 'fast'"
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_folder_without_samples(capsys, tmp_path):
+    message = train(capsys, tmp_path, tmp_path)
+    assert "expected a folder of bug samples with a manifest.json, got none" in message
+    data = write_dataset(tmp_path / "one", all_samples()[:1], splits=("train",))
+    assert "expected samples in the split 'valid', got none" in train(capsys, data, tmp_path)
+    (data / "manifest.json").write_text("{")
+    assert "manifest.json: not a manifest" in train(capsys, data, tmp_path)
+
+
+def test_a_shard_that_is_cut_or_exchanged(capsys, data, tmp_path):
+    shard = data / "train" / "box.parquet"
+    content = shard.read_bytes()
+    shard.write_bytes(content[:-10])
+    assert "box.parquet: expected a Parquet file of bug samples" in train(capsys, data, tmp_path)
+    write_shard(all_samples()[:2], shard)
+    assert "samples as in the manifest, got 2" in train(capsys, data, tmp_path)
+    shard.unlink()
+    assert "box.parquet" in train(capsys, data, tmp_path)
+
+
+def test_a_wrong_model(capsys, data, tmp_path):
+    def evaluate(folder):
+        return refusal(capsys, "eval", "--model", folder, "--data", data)
+
+    assert "expected the folder of a trained detector, got no config.json" in evaluate(tmp_path)
+    run = tmp_path / "run"
+    small = ["train.max_steps=2", "train.warmup=1", "train.validate_every=1", "train.threads=1"]
+    app(
+        ["bugs", "train", "--data", str(data), "--out", str(run), "--recipe", "smallest", "--set", *small],
+        result_action="return_value",
+    )
+    capsys.readouterr()
+    before = (run / "best" / "model.safetensors").read_bytes()
+    message = refusal(capsys, "train", "--data", data, "--out", run, "--recipe", "smallest")
+    assert "resume" in message
+    assert (run / "best" / "model.safetensors").read_bytes() == before
+    broken = tmp_path / "broken"
+    shutil.copytree(run / "best", broken)
+    weights = (broken / "model.safetensors").read_bytes()
+    (broken / "model.safetensors").write_bytes(weights[:-100])
+    assert "model.safetensors: not a safetensors file" in evaluate(broken)
+    (broken / "config.json").write_text('{"format": "something else"}')
+    assert "config.json: not the configuration of a detector" in evaluate(broken)
+    message = refusal(capsys, "eval", "--model", run / "best", "--data", data, "--tag", "fix")
+    assert "expected one that the data has (none, since its samples have no tags), got 'fix'" in message
