@@ -4,13 +4,11 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from hyperheat.bugs.answers import answer, answer_all
 from hyperheat.bugs.corpus import Settings, build_corpus, source_packages
 from hyperheat.bugs.dataset import Dataset, read_manifest
-from hyperheat.bugs.evaluation import draw, evaluate, select
 from hyperheat.bugs.folder import load_detector
 from hyperheat.bugs.metrics import Answers, measure
 from hyperheat.bugs.recipes import RECIPES
@@ -44,8 +42,10 @@ def test_a_tiny_model_learns_its_bugs_by_heart(corpus, run):
     data = Dataset(corpus, "train", pairs=False)
     answers = Answers.join(part for _, part in answer_all(detector, list(data), data.sizes()))
     metrics = measure(answers)
-    assert metrics.joint is not None and metrics.joint > 0.9
-    assert metrics.repair is not None and metrics.repair > 0.95
+    assert metrics.joint is not None
+    assert metrics.joint > 0.9
+    assert metrics.repair is not None
+    assert metrics.repair > 0.95
     planted = next(index for index, sample in enumerate(data) if sample.kind == "variable-misuse")
     found = answer(detector, [data[planted]])
     assert found.finding.all()
@@ -65,4 +65,6 @@ def test_the_command_measures_and_draws(corpus, run, tmp_path, capsys):
     with pytest.raises(SystemExit):
         app(arguments)
     table = capsys.readouterr().out
-    assert "joint" in table and "variable-misuse" in table and "threshold" in table
+    assert "joint" in table
+    assert "variable-misuse" in table
+    assert "threshold" in table
