@@ -1,0 +1,134 @@
+"""How fast samples are made of Python functions, and how fast each encoder trains on them and answers."""
+
+import statistics
+import sysconfig
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from hyperheat.bench.timing import interleaved_ms
+from hyperheat.bugs.answers import answer_all
+from hyperheat.bugs.batch import collate_samples
+from hyperheat.bugs.corpus.duplicates import plan_packages
+from hyperheat.bugs.corpus.index import PackageIndex, index_package
+from hyperheat.bugs.corpus.making import make_shard
+from hyperheat.bugs.corpus.settings import Settings, Workspace
+from hyperheat.bugs.corpus.sources import read_folder
+from hyperheat.bugs.encoders import view_of
+from hyperheat.bugs.folder import Detector, DetectorConfig, new_detector
+from hyperheat.bugs.model import losses
+from hyperheat.bugs.recipes import RECIPES, BugSettings
+from hyperheat.bugs.sample import Sample
+from hyperheat.bugs.shards import read_shard
+from hyperheat.tensors import BudgetSampler, Vocabulary
+from hyperheat.train.learner import Learner
+
+__all__ = ["ENCODERS", "measure_bugs", "measure_encoders", "measure_making"]
+
+ENCODERS = ("heat", "gnn", "great", "allset", "binarised")
+_SOURCE = "email"
+"""The package of the standard library that samples are made of."""
+_FUNCTIONS = 60
+_GRAPHS = 32
+"""Samples in a turn of an encoder."""
+_SECONDS = 120.0
+
+
+def measure_bugs(encoders: Sequence[str], dim: int, *, repeats: int) -> Iterator[dict[str, Any]]:
+    """Records of making samples, then of training and of inference for each encoder."""
+    settings = {name: _settings(name, dim) for name in encoders}  # a wrong width is refused at once
+    rate, samples = measure_making(Path(sysconfig.get_paths()["stdlib"]) / _SOURCE, repeats=repeats)
+    yield {"what": "making", "encoder": None, "per_second": round(rate, 2)}
+    yield from measure_encoders(settings, samples, repeats=repeats)
+
+
+def measure_making(package: Path, *, repeats: int) -> tuple[float, list[Sample]]:
+    """Samples per second of one core, and the samples: the second pass of a corpus, from sources to a shard.
+
+    Seconds are those of this process, whatever else the machine does. The first turn warms up and does not count.
+    """
+    name, settings, sources = package.name, Settings(functions_per_package=_FUNCTIONS), read_folder(package)
+    with tempfile.TemporaryDirectory() as temporary:
+        space = Workspace(Path(temporary))
+        space.make_folders()
+        index_package(name, sources, {}, space.indexes)
+        plan = plan_packages({name: PackageIndex.read(space.indexes, name)})[name]["files"]
+        seconds = []
+        for _ in range(repeats + 1):
+            start = time.process_time()
+            made = make_shard(name, sources, "", plan, settings, space.out, space.unpacked)
+            seconds.append(time.process_time() - start)
+            if made["shard"] is None:
+                raise ValueError(f"{package}: expected functions that give samples, got none")
+        samples = [sample for path in space.out.glob("*/*.parquet") for sample in read_shard(path)]
+    return len(samples) / statistics.median(seconds[1:]), samples
+
+
+def measure_encoders(
+    encoders: dict[str, BugSettings], samples: Sequence[Sample], *, repeats: int
+) -> Iterator[dict[str, Any]]:
+    """Records of training and inference, all encoders in turns on the same samples, which all of them can read."""
+    views = [view_of(settings.model, binarise=settings.binarise) for settings in encoders.values()]
+    read = [sample for sample in samples if all(view.problem(sample) is None for view in views)]
+    read = read[:: max(1, len(read) // _GRAPHS)][:_GRAPHS]
+    runs = {}
+    for name, settings in encoders.items():
+        detector = _detector(settings, read)
+        runs[f"training {name}"] = _trainer(detector, settings, read)
+        runs[f"inference {name}"] = _asker(detector, read)
+    ms = interleaved_ms(runs, repeats=repeats, seconds=_SECONDS)
+    for what in ("training", "inference"):
+        for name in encoders:
+            rate = 1e3 * len(read) / ms[f"{what} {name}"]
+            yield {"what": what, "encoder": name, "per_second": round(rate, 2)}
+
+
+def _settings(name: str, dim: int) -> BugSettings:
+    """The recipe at another width, as deep as before."""
+    settings = RECIPES[name]()
+    sizes = {"dim": dim, "ff": 4 * dim}
+    own = {field.name for field in fields(settings.model)}
+    model = replace(settings.model, **{key: value for key, value in sizes.items() if key in own})
+    return replace(settings, model=model)
+
+
+def _detector(settings: BugSettings, samples: Sequence[Sample]) -> Detector:
+    view = view_of(settings.model, binarise=settings.binarise)
+    vocab = Vocabulary.build((view.graph(sample) for sample in samples), max_size=settings.labels)
+    torch.manual_seed(0)
+    return new_detector(DetectorConfig(model=settings.model, binarise=settings.binarise), vocab)
+
+
+def _trainer(detector: Detector, settings: BugSettings, samples: Sequence[Sample]) -> Callable[[], None]:
+    """One pass over the samples: planning, forward, backward and an update for each batch."""
+    sizes = [sample.graph.num_nodes for sample in samples]
+    batches = list(BudgetSampler(sizes=sizes, budget=settings.budget).batches())
+    learner = Learner(detector.model, settings.train)
+
+    def run() -> None:
+        detector.model.train()
+        for indices in batches:
+            chosen = [samples[index] for index in indices]
+            batch = collate_samples(chosen, detector.view, detector.vocab).to_torch()
+            location, repair = losses(detector.model(batch), batch)
+            learner.backward((location + settings.repair_weight * repair) / len(chosen))
+            learner.update(0)
+
+    return run
+
+
+def _asker(detector: Detector, samples: Sequence[Sample]) -> Callable[[], None]:
+    """One pass over the samples: from planning to answers."""
+    sizes = [sample.graph.num_nodes for sample in samples]
+
+    def run() -> None:
+        detector.model.eval()
+        for _ in answer_all(detector, samples, sizes):
+            pass
+
+    return run
