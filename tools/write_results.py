@@ -1,6 +1,10 @@
-"""Write the pages of docs/results from the JSON files beside them, which `hyperheat bench ... --json` makes."""
+"""Write the pages of docs/results from the JSON files beside them.
+
+`hyperheat bench ... --json` makes these, and `tools/collect_bugs.py` those of trained detectors.
+"""
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -112,8 +116,231 @@ def extract_page() -> str:
     )
 
 
-def _read(name: str) -> Any:
-    return json.loads((FOLDER / f"{name}.json").read_text())
+def bugs_page(folder: Path = FOLDER) -> str:
+    """How good detectors with different encoders are."""
+    rows, details, speed = (_read(name, folder) for name in ("bugs", "bugs-runs", "bugs-speed"))
+    runs = details["runs"]
+    return "\n".join(
+        [
+            "# Finding bugs: encoders compared",
+            "",
+            "Detectors that point at the buggy place in a Python function, or say that there is none, and choose the repair. They",
+            "differ in the encoder alone: all have the same head, learn from the same samples in the same batches and order,",
+            "and answer the same questions. Written by `python tools/write_results.py` from the JSON files in this folder.",
+            "",
+            "- *joint*: the right place (or no bug) and, for a bug, the right repair there; over all samples.",
+            "- *loc*: the right place or no bug; over all samples. *repair*: the right repair, given the place; over bugs.",
+            "- *false alarms*: functions without a bug in which a place was chosen. *calibration error*: of the probability of the",
+            "  chosen place, over 50 bins.",
+            "- *±*: half of the 95 % interval of *joint* that the number of samples allows, were they independent.",
+            f"- *over {runs[0]['row']}*: the difference in *joint*, in points.",
+            "",
+            *_bugs_results(rows, details, "heldout", "Held-out packages"),
+            *_bugs_results(rows, details, "realbugs", "Real fixes"),
+            "## Curves",
+            "",
+            "*joint* and the loss on the validation split over the samples seen; the points are in `bugs-runs.json`.",
+            "",
+            "![joint accuracy on the validation split over the samples seen](bugs-curves.png)",
+            "",
+            "![loss on the validation split over the samples seen](bugs-loss.png)",
+            "",
+            "## Data",
+            "",
+            *_bugs_data(details),
+            "",
+            "## Configurations",
+            "",
+            *_bugs_settings(runs),
+            "",
+            "## Commands",
+            "",
+            "`CORPUS`, `REALBUGS`, `REPOS` and `RUNS` are folders of your choice.",
+            "",
+            "```sh",
+            *_bugs_commands(details),
+            "```",
+            "",
+            "## Speed: `hyperheat bench bugs --json`, in `bugs-speed.json`",
+            "",
+            *_bugs_speed(speed),
+            "",
+            "## How to read this",
+            "",
+            "- Each row is one run with one seed: differences of the size of *±* or less say nothing.",
+            "- The runs are short, on two cores of a shared machine without a GPU: they show what each encoder learns from so many",
+            "  samples and so many parameters, not what it can reach. Minutes depend on what else the machine did.",
+            "- Held-out packages have random bugs, which are easier to see than those that people make and overlook. Real fixes",
+            "  are those whose repair is one of the candidates.",
+            "- What a model cannot read counts as wrong.",
+            "- The model that is measured is the one with the best watched value on the validation split.",
+            "",
+        ]
+    )
+
+
+def _bugs_results(rows: list[dict], details: dict, data: str, title: str) -> list[str]:
+    """The main table and that by kind on one data set; nothing if there are no rows on it."""
+    rows = [row for row in rows if row["data"] == data]
+    if not rows:
+        return []
+    measured = {run["row"]: run["evaluations"][data] for run in details["runs"]}
+    titles = [
+        "",
+        "joint",
+        "±",
+        f"over {rows[0]['row']}",
+        "loc",
+        "repair",
+        "false alarms",
+        "calibration error",
+    ]
+    titles += ["samples seen", "parameters", "minutes"]
+    cells = []
+    for row in rows:
+        figures = measured[row["row"]]["all"]
+        spread = 1.96 * math.sqrt(row["joint"] * (1 - row["joint"]) / figures["samples"])
+        cells.append(
+            [
+                row["row"],
+                f"**{_percent(row['joint'])}**",
+                f"{100 * spread:.1f}",
+                f"{100 * (row['joint'] - rows[0]['joint']):+.1f}" if row is not rows[0] else "",
+                *(
+                    _percent(value)
+                    for value in (row["loc"], row["repair"], row["false_alarms"], figures["ece"])
+                ),
+                *(_number(row[key]) for key in ("samples_seen", "parameters", "minutes")),
+            ]
+        )
+    first = measured[rows[0]["row"]]
+    unread = {name: m["all"]["unread"] for name, m in measured.items() if m["all"]["unread"]}
+    by_kind = [
+        [
+            kind,
+            _number(figures["samples"]),
+            *(_percent(m["by_kind"][kind]["joint"]) for m in measured.values()),
+        ]
+        for kind, figures in first["by_kind"].items()
+    ]
+    return [
+        f"## {title}",
+        "",
+        f"{first['all']['samples']:,} samples, {first['all']['buggy']:,} of them with a bug. Not read: "
+        + (", ".join(f"{count:,} by {name}" for name, count in unread.items()) or "none")
+        + ".",
+        "",
+        *_table(titles, cells),
+        "",
+        "*joint* by kind of bug:",
+        "",
+        *_table(["kind", "samples", *measured], by_kind),
+        "",
+    ]
+
+
+def _bugs_data(details: dict) -> list[str]:
+    corpus, fixes = details["corpus"], details["realbugs"]
+    splits = list(corpus["samples"])
+    kinds = sorted({kind for split in splits for kind in corpus["kinds"][split]})
+    rows = [[kind, *(_number(corpus["kinds"][split].get(kind, 0)) for split in splits)] for kind in kinds]
+    rows += [[what, *(_number(corpus[what][split]) for split in splits)] for what in ("samples", "packages")]
+    rate, made = corpus["samples_per_second"], sum(corpus["samples"].values())
+    speed = f", made at {_number(rate)} a second" if rate else ""
+    lines = [
+        f"The corpus: {sum(corpus['packages'].values()):,} packages of PyPI, {corpus['functions']:,} functions, {made:,} samples{speed}. "
+        f"{corpus['packages_failed']:,} packages",
+        "failed. Packages are split, not functions; near-duplicates are removed across all of them.",
+        "",
+        *_table(["", *splits], rows),
+    ]
+    if fixes:
+        counted = ", ".join(f"{count:,} {kind}" for kind, count in sorted(fixes["kinds"].items()))
+        found = f"The real fixes: {fixes['samples']:,} samples from {fixes['repositories']:,} repositories"
+        lines += ["", f"{found} ({counted})."]
+    return lines
+
+
+def _bugs_settings(runs: list[dict]) -> list[str]:
+    """Settings that differ as a table, those that all runs share as a list."""
+    flat = [_flatten(run["settings"]) for run in runs]
+    keys = list(dict.fromkeys(key for settings in flat for key in settings))
+    shared = [key for key in keys if all(key in s and s[key] == flat[0][key] for s in flat)]
+    extra = {
+        "steps": [run["steps"] for run in runs],
+        "epochs": [run["epochs"] for run in runs],
+        "best after samples": [run["best"]["samples"] for run in runs],
+    }
+    rows = [[key, *(_setting(s.get(key, "")) for s in flat)] for key in keys if key not in shared]
+    rows += [[name, *map(_number, values)] for name, values in extra.items()]
+    same = ", ".join(f"{key} {_setting(flat[0][key])}" for key in shared)
+    return [*_table(["", *(run["row"] for run in runs)], rows), "", f"The same for all: {same}."]
+
+
+def _flatten(settings: dict, path: str = "") -> dict[str, Any]:
+    """Values by dotted key; the class of the model is a value of its own."""
+    found = {}
+    for key, value in settings.items():
+        if isinstance(value, dict) and len(value) == 1 and not path:
+            (name, inner) = next(iter(value.items()))
+            found |= {key: name, **_flatten(inner, f"{key}.")}
+        elif isinstance(value, dict):
+            found |= _flatten(value, f"{path}{key}.")
+        else:
+            found[path + key] = value
+    return found
+
+
+def _setting(value: Any) -> str:
+    if isinstance(value, list) and len(value) > 3:
+        return f"{len(value)} names"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _bugs_commands(details: dict) -> list[str]:
+    corpus, fixes, runs = details["corpus"], details["realbugs"], details["runs"]
+    options = "".join(f" {option}" for option in corpus["options"])
+    lines = [f"hyperheat bugs corpus --packages docs/results/bugs-packages.txt --out CORPUS{options}"]
+    folders = {"heldout": "CORPUS"}
+    if fixes:
+        folders["realbugs"] = "REALBUGS"
+        lines.append(_fixes_command(fixes["settings"]))
+    for run in runs:
+        folder = f"RUNS/{run['row']}"
+        changes = " --set " + " ".join(run["set"]) if run["set"] else ""
+        lines.append(f"hyperheat bugs train --recipe {run['recipe']} --data CORPUS --out {folder}{changes}")
+        for data, place in folders.items():
+            told = "".join(f" {option}" for option in run["evaluations"][data]["options"])
+            lines.append(
+                f"hyperheat bugs eval --model {folder}/best --data {place}{told} --json > {folder}/eval-{data}.json"
+            )
+    named = " ".join(f"--run {run['row']}=RUNS/{run['row']}" for run in runs)
+    given = " ".join(f"--{data} {place}" for data, place in folders.items())
+    return [*lines, f"python tools/collect_bugs.py {named} {given}", "python tools/write_results.py"]
+
+
+def _fixes_command(settings: dict) -> str:
+    clean = " --with-clean" if settings["with_clean"] else ""
+    if "refs" not in settings:
+        return f"hyperheat bugs mine REPOS/* --out REALBUGS{clean}"
+    where = "".join(f" --where {condition}" for condition in settings["where"])
+    return f"hyperheat bugs realise {settings['refs']} --repos REPOS --out REALBUGS{where}{clean}"
+
+
+def _bugs_speed(records: list[dict]) -> list[str]:
+    rates = {(record["what"], record["encoder"]): record["per_second"] for record in records}
+    encoders = [name for what, name in rates if what == "training"]
+    rows = [[name, *(_number(rates[what, name]) for what in ("training", "inference"))] for name in encoders]
+    return [
+        f"One core makes {_number(rates['making', None])} samples a second. All encoders at width 128, each as deep as in its recipe, in turns on",
+        "the same samples; graphs per second:",
+        "",
+        *_table(["", "training", "inference"], rows),
+    ]
+
+
+def _read(name: str, folder: Path = FOLDER) -> Any:
+    return json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
 
 
 def _layer_table(records: list[dict]) -> list[str]:
@@ -146,6 +373,10 @@ def _table(titles: list[str], rows: list[list[str]]) -> list[str]:
     return ["| " + " | ".join(cells) + " |" for cells in lines]
 
 
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f} %"
+
+
 def _number(value: object) -> str:
     if isinstance(value, float) and abs(value) >= 100:
         value = round(value)
@@ -153,6 +384,8 @@ def _number(value: object) -> str:
 
 
 PAGES = {"layer.md": layer_page, "extract.md": extract_page}
+if (FOLDER / "bugs.json").exists():
+    PAGES["bugs.md"] = bugs_page
 
 if __name__ == "__main__":
     for name, page in PAGES.items():

@@ -1,0 +1,154 @@
+"""The page of results from runs in miniature: corpus, training and evaluation by the real commands."""
+
+import io
+import json
+import runpy
+import shutil
+from contextlib import redirect_stdout
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from tests.bugs.samples import all_samples
+
+from hyperheat.bugs.corpus import Settings, build_corpus, source_packages
+from hyperheat.bugs.mining.writing import FixFolder
+from hyperheat.bugs.recipes import RECIPES
+from hyperheat.cli import app
+from hyperheat.train import override
+
+ROOT = Path(__file__).parents[2]
+PROJECT = Path(__file__).parent / "corpus" / "project"
+collecting = SimpleNamespace(**runpy.run_path(str(ROOT / "tools" / "collect_bugs.py")))
+bugs_page = runpy.run_path(str(ROOT / "tools" / "write_results.py"))["bugs_page"]
+
+TRAINING = ["train.max_steps=4", "train.warmup=1", "train.validate_every=2", "train.threads=1", "budget=3000"]
+RUNS = {"heat": ["smallest"], "gnn": ["gnn", "model.dim=8", "model.subtokens=false"]}
+KEYS = {"row", "data", "joint", "loc", "repair", "false_alarms", "samples_seen", "parameters", "minutes"}
+
+
+def call(*arguments: object) -> str:
+    """What a command prints."""
+    with redirect_stdout(io.StringIO()) as printed, pytest.raises(SystemExit) as stop:
+        app([str(argument) for argument in arguments])
+    assert stop.value.code in (0, None)
+    return printed.getvalue()
+
+
+@pytest.fixture(scope="module")
+def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A corpus, real fixes and two runs, as the commands of the page leave them."""
+    work = tmp_path_factory.mktemp("results")
+    build_corpus(source_packages(PROJECT), work / "corpus", Settings(clean=0.34), workers=1)
+    fixes = FixFolder(work / "realbugs")
+    fixes.add("owner/box", [sample for sample in all_samples(every=9) if sample.kind != "clean"])
+    fixes.finish({"refs": "refs.jsonl.gz", "where": ["fix_like=true"], "with_clean": False}, {})
+    for name, (recipe, *changes) in RUNS.items():
+        run = work / name
+        options = ["--recipe", recipe, "--set", *TRAINING, *changes]
+        call("bugs", "train", "--data", work / "corpus", "--out", run, *options)
+        for data, folder in {"heldout": "corpus", "realbugs": "realbugs"}.items():
+            asked = ["--model", run / "best", "--data", work / folder, "--threads", 1, "--json"]
+            (run / f"eval-{data}.json").write_text(call("bugs", "eval", *asked))
+    return work
+
+
+def arguments(work: Path, out: Path) -> list[str]:
+    named = [f"--run={name}={work / name}" for name in RUNS]
+    data = ["--heldout", str(work / "corpus"), "--realbugs", str(work / "realbugs")]
+    return [*named, *data, "--corpus-seconds", "2", "--out", str(out)]
+
+
+@pytest.fixture(scope="module")
+def out(work: Path) -> Path:
+    """What was collected."""
+    out = work / "out"
+    out.mkdir()
+    collecting.main(arguments(work, out))
+    return out
+
+
+def test_rows_are_the_figures_of_the_evaluations(work: Path, out: Path):
+    rows = json.loads((out / "bugs.json").read_text())
+    assert [(row["row"], row["data"]) for row in rows] == [
+        (name, data) for data in ("heldout", "realbugs") for name in RUNS
+    ]
+    assert all(set(row) == KEYS for row in rows)
+    for row in rows:
+        evaluation = json.loads((work / row["row"] / f"eval-{row['data']}.json").read_text())
+        assert row["joint"] == evaluation["all"]["joint"]
+        assert row["parameters"] == evaluation["parameters"]
+    assert {row["false_alarms"] for row in rows if row["data"] == "realbugs"} == {None}
+    assert len({row["samples_seen"] for row in rows}) == 1  # the same batches for both encoders
+
+
+def test_details_say_what_was_run(work: Path, out: Path):
+    details = json.loads((out / "bugs-runs.json").read_text())
+    heat, gnn = details["runs"]
+    assert heat["recipe"] == "smallest"
+    assert "budget=3000" in heat["set"]
+    assert gnn["recipe"] == "gnn"
+    assert "model.subtokens=false" in gnn["set"]
+    assert override(RECIPES["gnn"](), gnn["set"]) == override(RECIPES["gnn"](), [*TRAINING, *RUNS["gnn"][1:]])
+    assert heat["steps"] == 4
+    assert [point["samples"] for point in heat["curve"]] == sorted({p["samples"] for p in heat["curve"]})
+    assert len(heat["curve"]) == 2
+    manifest = json.loads((work / "corpus" / "manifest.json").read_text())
+    made = sum(shard["samples"] for shard in manifest["shards"])
+    assert details["corpus"]["samples_per_second"] == made / 2
+    assert details["corpus"]["options"] == ["--clean 0.34"]
+    assert details["realbugs"]["repositories"] == 1
+
+
+def test_pictures_are_small(out: Path):
+    for name in collecting.PICTURES:
+        content = (out / name).read_bytes()
+        assert content.startswith(b"\x89PNG")
+        assert len(content) < 200_000
+
+
+def test_the_page_shows_the_figures_and_the_commands(work: Path, out: Path):
+    speed = [{"what": "making", "encoder": None, "per_second": 100.0}]
+    speed += [{"what": what, "encoder": "heat", "per_second": 7.5} for what in ("training", "inference")]
+    (out / "bugs-speed.json").write_text(json.dumps(speed))
+    page = bugs_page(out)
+    row = json.loads((out / "bugs.json").read_text())[0]
+    assert f"| heat | **{100 * row['joint']:.1f} %** |" in page
+    assert "hyperheat bugs corpus --packages docs/results/bugs-packages.txt --out CORPUS --clean 0.34" in page
+    assert "hyperheat bugs realise refs.jsonl.gz --repos REPOS --out REALBUGS --where fix_like=true\n" in page
+    assert "hyperheat bugs eval --model RUNS/gnn/best --data REALBUGS --json > RUNS/gnn/eval-realbugs" in page
+    assert "--run heat=RUNS/heat --run gnn=RUNS/gnn --heldout CORPUS --realbugs REALBUGS" in page
+    assert "| model | HeatConfig | GnnConfig |" in page
+    assert "| heat | 7.5 | 7.5 |" in page
+    assert str(work) not in page
+    assert "None |" not in page
+
+
+def test_runs_on_other_data_are_refused(work: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    shutil.copytree(work / "gnn", tmp_path / "gnn", ignore=shutil.ignore_patterns("best", "checkpoints"))
+    settings = json.loads((tmp_path / "gnn" / "settings.json").read_text())
+    settings["job"]["shards"][0] = "0" * 64
+    (tmp_path / "gnn" / "settings.json").write_text(json.dumps(settings))
+    with pytest.raises(SystemExit):
+        collecting.main([*arguments(work, tmp_path), f"--run=other={tmp_path / 'gnn'}"])
+    assert "other: expected a run on the corpus of --heldout" in capsys.readouterr().err
+    assert not (tmp_path / "bugs.json").exists()
+
+
+def test_evaluations_on_other_samples_are_refused(
+    work: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    shutil.copytree(work / "gnn", tmp_path / "gnn", ignore=shutil.ignore_patterns("best", "checkpoints"))
+    asked = ["--model", work / "gnn" / "best", "--data", work / "corpus", "--limit", 2, "--threads", 1]
+    (tmp_path / "gnn" / "eval-heldout.json").write_text(call("bugs", "eval", *asked, "--json"))
+    with pytest.raises(SystemExit):
+        collecting.main([*arguments(work, tmp_path), f"--run=other={tmp_path / 'gnn'}"])
+    assert "other: eval-heldout.json: expected the test samples of" in capsys.readouterr().err
+
+
+def test_a_run_that_was_not_evaluated_is_named(
+    work: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    with pytest.raises(SystemExit):
+        collecting.main([*arguments(work, tmp_path), f"--run=other={tmp_path / 'none'}"])
+    assert "settings.json: expected a JSON file of a run, got none" in capsys.readouterr().err
