@@ -87,6 +87,12 @@ class Repository:
             return None
         return found.decode().strip() or None
 
+    def by_date(self, commits: list[str]) -> list[str]:
+        """The ids of commits, newest first; those that are absent are left out."""
+        given = "".join(f"{commit}\n" for commit in commits).encode()
+        options = ("--no-walk=sorted", "--ignore-missing", "--stdin")
+        return run_git(self.folder, "rev-list", *options, given=given).decode().split()
+
     def python_files(self, commit: str) -> dict[str, str]:
         """The ids of the Python files of a commit by path; links and what has no readable path are left out."""
         files = {}

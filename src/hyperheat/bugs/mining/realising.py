@@ -87,6 +87,8 @@ class _Run:
                 self._leave_out(reference, MISSING, "the repository")
             return []
         samples = []
+        order = {sha: place for place, sha in enumerate(found.by_date([r.sha for r in references]))}
+        references = sorted(references, key=lambda reference: order.get(reference.sha, len(order)))
         with Objects(found) as objects, Checkout(found, objects) as checkout:
             for reference in references:
                 samples += self._reference(reference, found, objects, checkout)
