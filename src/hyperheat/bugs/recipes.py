@@ -27,11 +27,11 @@ class BugSettings:
     """The largest number of subtokens with a vector, of node labels and of names each."""
     min_count: int = 5
     """How often a subtoken must occur to have one."""
-    budget: int = 12_000
+    budget: int = 5_000
     """Nodes of hypergraphs in a batch; a larger function makes a batch of its own."""
     repair_weight: float = 1.0
     """Of the loss of the rewrite beside that of the location."""
-    validation: int = 2_000
+    validation: int = 1_000
     """Samples of the validation split that are looked at during training."""
     train: TrainSettings
 
@@ -46,19 +46,17 @@ def heat() -> BugSettings:
 
 def gnn() -> BugSettings:
     """PyBugLab's GNN, with about as many parameters as `heat`."""
-    return BugSettings(model=GnnConfig(relations=RELATIONS, dim=72), train=_training())
+    return BugSettings(model=GnnConfig(relations=RELATIONS, dim=64), train=_training())
 
 
 def great() -> BugSettings:
     """GREAT, with about as many parameters as `heat`."""
-    return BugSettings(
-        model=GreatConfig(relations=TOKEN_RELATIONS, dim=160, layers=5, heads=8, ff=640), train=_training()
-    )
+    return BugSettings(model=GreatConfig(relations=TOKEN_RELATIONS, dim=152, ff=608), train=_training())
 
 
 def allset() -> BugSettings:
     """AllSet, which knows neither relations nor qualifiers."""
-    return BugSettings(model=AllSetConfig(dim=128, layers=5, heads=8, ff=512), train=_training())
+    return BugSettings(model=AllSetConfig(dim=128, layers=4, heads=8, ff=512), train=_training())
 
 
 def binarised() -> BugSettings:
@@ -73,15 +71,15 @@ def smallest() -> BugSettings:
 
 
 def _sized(config: HeatConfig) -> HeatConfig:
-    return replace(config, dim=128, layers=6, ff=512, final_edges=False)
+    return replace(config, dim=128, layers=4, ff=512, final_edges=False)
 
 
 def _training() -> TrainSettings:
     return TrainSettings(
-        lr=5e-4,
-        warmup=500,
+        lr=4e-4,
+        warmup=300,
         schedule="linear",
-        max_steps=20_000,
+        max_steps=3_000,
         clip=0.5,
         validate_every=500,
         watch="loss",

@@ -26,6 +26,9 @@ from hyperheat.train.override import to_dict
 __all__ = ["BugJob", "train_detector"]
 
 
+_FIGURES = ("loss", "joint", "loc", "repair", "false_alarms", "ece")
+
+
 class BugJob:
     """Samples in batches, the loss, and figures on the validation split; see `hyperheat.train.Job`."""
 
@@ -80,7 +83,8 @@ class BugJob:
         samples = [self._held_out[index] for index in self._validation]
         sizes = [sample.graph.num_nodes for sample in samples]
         answers = Answers.join(answers for _, answers in answer_all(self.detector, samples, sizes))
-        return {name: value for name, value in asdict(measure(answers)).items() if value is not None}
+        figures = asdict(measure(answers))
+        return {name: figures[name] for name in _FIGURES if figures[name] is not None}
 
     def save(self, folder: Path) -> None:
         """Write the detector."""
@@ -97,7 +101,9 @@ def train_detector(
 
 
 def _readable(samples: Dataset, view: View) -> np.ndarray:
-    if isinstance(view, Hyperedges):  # it and its heirs read everything, which need not be asked 200,000 times
+    if isinstance(
+        view, Hyperedges
+    ):  # it and its heirs read everything, which need not be asked 200,000 times
         return np.ones(len(samples), dtype=bool)
     return np.array([view.problem(sample) is None for sample in samples])
 
