@@ -1,18 +1,22 @@
-"""`hyperheat kg import|eval`: statements from files, and how well a model completes them."""
+"""`hyperheat kg import|train|eval`: statements from files, training a model, and how well it completes them."""
 
 import json as json_module
 import sys
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Literal, NoReturn
+from typing import Annotated, Any, Literal, NoReturn
+
+from cyclopts import Parameter
 
 from hyperheat.kg.datasets import load
 from hyperheat.kg.evaluation import MODELS, STARE, Candidates, Evaluation, Protocol
 from hyperheat.kg.evaluation import evaluate as evaluate_scorer
 from hyperheat.kg.importing import save
-from hyperheat.kg.ranking import FilterKey
+from hyperheat.kg.ranking import FilterKey, Scorer
+from hyperheat.kg.statements import Statements
 
-__all__ = ["evaluate", "import_statements"]
+__all__ = ["evaluate", "import_statements", "train"]
 
 Format = Literal["wd50k", "wikipeople", "jf17k", "table", "jsonl", "parquet", "rdf", "wikidata"]
 
@@ -43,15 +47,57 @@ def import_statements(
     sys.stdout.write(text + "\n")
 
 
+def train(
+    *,
+    data: str,
+    out: Path,
+    recipe: str = "heat",
+    set: Annotated[tuple[str, ...], Parameter(consume_multiple=True)] = (),
+    labels: Path | None = None,
+    resume: bool = False,
+) -> None:
+    """Train a model of statements; under torchrun in several processes.
+
+    Parameters
+    ----------
+    data
+        A folder of statements, such as one that kg import wrote, or the name of a published data set.
+    out
+        The folder of the run: best/ is the model, metrics.jsonl the log, checkpoints/ what --resume needs.
+    recipe
+        heat, heat-crossatt, heat-labels, no-encoder, stare, published-stare, published-heat or smallest.
+    set
+        Settings that differ from the recipe, such as train_on=train model.encoder.dim=64 train.max_minutes=30.
+    labels
+        A file with one id, a tab and its label a line.
+    resume
+        Go on with the run in the folder.
+    """
+    from hyperheat.kg.neural.recipes import RECIPES
+    from hyperheat.kg.neural.training import train_model
+    from hyperheat.train import TrainingError, override
+
+    try:
+        if recipe not in RECIPES:
+            raise ValueError(f"recipe: expected one of {', '.join(RECIPES)}, got {recipe!r}")
+        settings = override(RECIPES[recipe](), set)
+        outcome = train_model(settings, load(data, labels=labels), out, resume=resume)
+    except (ValueError, OSError, TrainingError) as error:
+        _fail(error)
+    if outcome.ended_by == "signal":
+        raise SystemExit(130)
+
+
 def evaluate(
     *,
-    model: Literal["heuristic"],
+    model: str,
     data: str,
     train_on: Literal["train", "train+valid"] = STARE.train_on,
     on: Literal["valid", "test"] = STARE.evaluate_on,
     filter: FilterKey = STARE.filter_key,
     candidates: Candidates = STARE.candidates,
     without_leaks: bool = STARE.without_leaks,
+    export: Path | None = None,
     json: bool = False,
 ) -> None:
     """Rank the true object and the true subject of every statement; the defaults are StarE's protocol.
@@ -59,7 +105,7 @@ def evaluate(
     Parameters
     ----------
     model
-        heuristic: co-occurrence in the training data, untrained.
+        The folder of a trained model, such as best/ of a run; or heuristic: co-occurrence in the training data, untrained.
     data
         A folder of statements, such as one that kg import wrote, or the name of a published data set.
     train_on
@@ -73,6 +119,8 @@ def evaluate(
         main: entities that are subject or object in any split; training: in the training data; all: every entity.
     without_leaks
         Leave out the statements whose subject, relation and object stand in the training data.
+    export
+        Write the vectors of entities and relations into this file, which ends in .safetensors or .parquet.
     json
         Print one JSON object.
     """
@@ -84,13 +132,32 @@ def evaluate(
             candidates=candidates,
             without_leaks=without_leaks,
         )
-        evaluation = evaluate_scorer(load(data), MODELS[model], protocol)
+        make = MODELS[model] if model in MODELS and export is None else _trained(model, export)
+        evaluation = evaluate_scorer(load(data), make, protocol)
     except (ValueError, OSError, ImportError) as error:
         _fail(error)
     if json:
         sys.stdout.write(json_module.dumps({"model": model, **evaluation.to_json()}, indent=1) + "\n")
     else:
         sys.stdout.write(_table(model, evaluation) + "\n")
+
+
+def _trained(model: str, export: Path | None) -> Callable[[Statements], Scorer]:
+    """How to make the scorer of a trained model, whose vectors are written on the way if asked for."""
+    from hyperheat.kg.neural.export import export_embeddings
+    from hyperheat.kg.neural.folder import load_model
+    from hyperheat.kg.neural.scorer import scorer_for
+
+    if model in MODELS:
+        raise ValueError(f"export: expected a trained model, got {model}, which has no vectors")
+    if not Path(model).is_dir():
+        raise ValueError(
+            f"model: expected {' or '.join(MODELS)}, or the folder of a trained model, got {model!r}"
+        )
+    trained = load_model(model)
+    if export is not None:
+        export_embeddings(trained, export)
+    return lambda training: scorer_for(trained, training)
 
 
 def _table(model: str, evaluation: Evaluation) -> str:

@@ -1,0 +1,64 @@
+"""Natural-language labels as vectors: the sum of the vectors of their byte-pair tokens, beside the vector of the id.
+
+Ids such as Q937 are never split: an entity without a label is its id alone.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from hyperheat.tensors.join import as_strings
+
+__all__ = ["BpeLabels", "LabelVectors", "NoLabels", "train_tokenizer"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoLabels:
+    """Entities and relations are known by their ids alone."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BpeLabels:
+    """Labels are split into byte-pair tokens and sum-pooled."""
+
+    tokens: int = 8_000
+
+
+def train_tokenizer(texts: Sequence[str], config: BpeLabels) -> str:
+    """Learn byte pairs from texts; the tokenizer as JSON."""
+    from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
+
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Lowercase()])
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=config.tokens,
+        show_progress=False,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+    )
+    tokenizer.train_from_iterator(texts, trainer)
+    return tokenizer.to_str()
+
+
+class LabelVectors(nn.Module):
+    """Vectors of names by their labels; zero where there is none."""
+
+    def __init__(self, tokenizer: str, names: Sequence[str], labels: Mapping[str, str], dim: int) -> None:
+        super().__init__()
+        from tokenizers import Tokenizer
+
+        read = Tokenizer.from_str(tokenizer)
+        texts = [labels.get(name, "") for name in names]
+        strings = as_strings([tuple(encoding.ids) for encoding in read.encode_batch(texts)])
+        self.token = nn.EmbeddingBag(read.get_vocab_size(), dim, mode="sum", include_last_offset=True)
+        nn.init.normal_(self.token.weight, std=dim**-0.5)
+        self.register_buffer("tokens", torch.as_tensor(strings.tokens), persistent=False)
+        self.register_buffer("offsets", torch.as_tensor(np.asarray(strings.owner.offsets)), persistent=False)
+
+    def forward(self) -> Tensor:
+        """The vectors of all names."""
+        return self.token(self.get_buffer("tokens"), self.get_buffer("offsets"))

@@ -1,0 +1,106 @@
+"""A model of statements: an encoder makes a table of entities and relations, a decoder reads questions against it.
+
+    x, r = encoder(x0, r0, graph)                            encoders.py, stare.py, graph.py
+    z    = decoder(x, r, question)                           decoders.py, stare_decoder.py, questions.py
+    score(c) = z . x_c                                       loss.py
+
+x0 and r0 are learnt per id, and with labels the sum of their tokens is added (labels.py). Dropout on x acts on both sides of
+the product. Letters: N entities, R relations, B questions, D width.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from hyperheat.kg.neural.decoders import MaskDecoder, MaskReader
+from hyperheat.kg.neural.encoders import HeatGraph, NoEncoder, Table, Tables
+from hyperheat.kg.neural.labels import BpeLabels, LabelVectors, NoLabels
+from hyperheat.kg.neural.questions import Tokens
+from hyperheat.kg.neural.stare import StareConfig, StareGraph
+from hyperheat.kg.neural.stare_decoder import StareDecoder, StareReader
+from hyperheat.kg.statements import Statements
+from hyperheat.nn import HeatConfig
+from hyperheat.tensors.join import map_arrays
+
+__all__ = ["ModelConfig", "Names", "StatementModel", "to_torch"]
+
+_ENCODERS: dict[type, Any] = {NoEncoder: Tables, HeatConfig: HeatGraph, StareConfig: StareGraph}
+_DECODERS: dict[type, Any] = {MaskDecoder: MaskReader, StareDecoder: StareReader}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelConfig:
+    """A choice for each part; the encoder says how wide the model is."""
+
+    encoder: NoEncoder | HeatConfig | StareConfig = NoEncoder()
+    decoder: MaskDecoder | StareDecoder = MaskDecoder()
+    labels: NoLabels | BpeLabels = NoLabels()
+    entity_dropout: float = 0.3
+    """of the encoded entities, as tokens and as candidates"""
+
+    def __post_init__(self) -> None:
+        if self.encoder.dim % self.decoder.heads:
+            raise ValueError(
+                f"encoder.dim: expected a multiple of decoder.heads={self.decoder.heads}, got {self.encoder.dim}"
+            )
+        if not 0 <= self.entity_dropout < 1:
+            raise ValueError(f"entity_dropout: expected a number from 0 up to 1, got {self.entity_dropout}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Names:
+    """The names that a model knows, the labels of some of them, and the tokenizer of labels where they are read."""
+
+    entities: tuple[str, ...]
+    relations: tuple[str, ...]
+    labels: Mapping[str, str]
+    tokenizer: str | None = None
+
+
+class StatementModel(nn.Module):
+    """Entities, relations, encoder and decoder."""
+
+    questions_seen: Tensor
+    """How many questions the weights were trained on."""
+
+    def __init__(self, config: ModelConfig, names: Names) -> None:
+        super().__init__()
+        dim = config.encoder.dim
+        self.entity = nn.Parameter(torch.empty(len(names.entities), dim))
+        self.relation = nn.Parameter(torch.empty(2 * len(names.relations), dim))
+        self.entity_label = _label_vectors(names, names.entities, dim)
+        self.relation_label = _label_vectors(names, names.relations, dim)
+        self.encoder = _ENCODERS[type(config.encoder)](config.encoder)
+        self.encoder.initialise(self.entity, self.relation)
+        self.dropout = nn.Dropout(config.entity_dropout)
+        self.decoder = _DECODERS[type(config.decoder)](config.decoder, dim)
+        self.register_buffer("questions_seen", torch.zeros((), dtype=torch.int64))
+
+    def plan(self, statements: Statements) -> Any:
+        """What the encoder reads of statements, on the CPU; see `to_torch`."""
+        return self.encoder.plan(statements)
+
+    def encode(self, graph: Any) -> Table:
+        """The table of all entities [N, D] and relations [2R, D]."""
+        entities, relations = self.entity, self.relation
+        if self.entity_label is not None and self.relation_label is not None:
+            entities = entities + self.entity_label()
+            relations = relations + self.relation_label().repeat(2, 1)
+        entities, relations = self.encoder(Table(entities, relations), graph)
+        return Table(self.dropout(entities), relations)
+
+    def read(self, table: Table, tokens: Tokens[Tensor]) -> Tensor:
+        """The vector z of each question [B, D]."""
+        return self.decoder(table, tokens)
+
+
+def to_torch(plan: Any, device: torch.device | str = "cpu") -> Any:
+    """A tree of dataclasses with torch tensors instead of numpy arrays."""
+    return map_arrays(plan, lambda array: torch.as_tensor(array).to(device, non_blocking=True))
+
+
+def _label_vectors(names: Names, table: Sequence[str], dim: int) -> LabelVectors | None:
+    return None if names.tokenizer is None else LabelVectors(names.tokenizer, table, names.labels, dim)

@@ -1,0 +1,154 @@
+"""Whole runs as functions: which model, on what, for how long. `RECIPES` lists them by name."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from hyperheat.kg.neural.decoders import MaskDecoder
+from hyperheat.kg.neural.encoders import NoEncoder
+from hyperheat.kg.neural.labels import BpeLabels
+from hyperheat.kg.neural.loss import BinaryLoss, SoftmaxLoss
+from hyperheat.kg.neural.model import ModelConfig
+from hyperheat.kg.neural.stare import StareConfig
+from hyperheat.kg.neural.stare_decoder import StareDecoder
+from hyperheat.nn import HeatConfig
+from hyperheat.nn.aggregate import CrossAttentionAggregate
+from hyperheat.train import TrainSettings
+
+__all__ = ["RECIPES", "KgSettings", "Recipe"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class KgSettings:
+    """What decides a trained model, beside the data."""
+
+    model: ModelConfig
+    loss: SoftmaxLoss | BinaryLoss = SoftmaxLoss()
+    train_on: Literal["train", "train+valid"] = "train+valid"
+    """With train+valid nothing is held out, and the last model is kept as the best."""
+    batch: int = 1024
+    """Questions after subjects and objects in a batch; the graph is encoded once for all of them."""
+    candidates: Literal["main", "all"] = "main"
+    """Entities that a question is trained against: the subjects and objects of the training data, or all."""
+    hide_asked: bool = True
+    """Whether the statements that answer a batch's questions are left out of the graph that its encoder reads."""
+    drop_statements: float = 0.3
+    """The share of all other statements that is left out of that graph at random."""
+    qualifier_questions: float = 0.0
+    """The share of all qualifiers whose value is asked for as well in every epoch."""
+    validation: int = 1_000
+    """Statements of the validation split, none with its main triple in train, that are ranked during training."""
+    train: TrainSettings
+
+    def __post_init__(self) -> None:
+        if self.batch < 1 or self.validation < 1:
+            raise ValueError(
+                f"expected batch and validation of at least 1, got {self.batch} and {self.validation}"
+            )
+        for name in ("drop_statements", "qualifier_questions"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"{name}: expected a share from 0 to 1, got {getattr(self, name)}")
+        if self.qualifier_questions and isinstance(self.model.decoder, StareDecoder):
+            raise ValueError("qualifier_questions: expected 0 with StareDecoder, which cannot read them")
+
+
+Recipe = Callable[[], KgSettings]
+
+
+def heat() -> KgSettings:
+    """HEAT with max aggregation, sized for two cores."""
+    encoder = HeatConfig(dim=128, layers=1, heads=4, ff=256, final_edges=False)
+    return KgSettings(model=ModelConfig(encoder=encoder), train=_training())
+
+
+def heat_crossatt() -> KgSettings:
+    """HEAT with cross-attention as aggregation."""
+    return _with_encoder(replace(_heat_config(), aggregate=CrossAttentionAggregate()))
+
+
+def heat_labels() -> KgSettings:
+    """HEAT that reads labels."""
+    settings = heat()
+    return replace(settings, model=replace(settings.model, labels=BpeLabels()))
+
+
+def no_encoder() -> KgSettings:
+    """The decoder alone, in the manner of Hy-Transformer."""
+    return _with_encoder(NoEncoder(dim=128))
+
+
+def stare() -> KgSettings:
+    """StarE's graph network under the same decoder."""
+    return _with_encoder(StareConfig(dim=128))
+
+
+def published_stare() -> KgSettings:
+    """StarE as published."""
+    return _published(
+        ModelConfig(encoder=StareConfig(), decoder=StareDecoder()), batch=128, lr=1e-4, epochs=401
+    )
+
+
+def published_heat() -> KgSettings:
+    """HEAT (max) as in the paper: in StarE's training, with its decoder."""
+    encoder = HeatConfig(dim=100, layers=1, heads=4, ff=512, final_edges=False)
+    model = ModelConfig(encoder=encoder, decoder=StareDecoder(layers=1))
+    return _published(model, batch=512, lr=4e-4, epochs=1000)
+
+
+def smallest() -> KgSettings:
+    """A model for trying things out."""
+    encoder = HeatConfig(dim=32, layers=1, heads=4, ff=64, final_edges=False)
+    model = ModelConfig(encoder=encoder, decoder=MaskDecoder(layers=1, ff=64))
+    train = replace(_training(), lr=3e-3, max_steps=300, warmup=20, validate_every=100)
+    return KgSettings(model=model, batch=256, train=train)
+
+
+def _heat_config() -> HeatConfig:
+    return HeatConfig(dim=128, layers=1, heads=4, ff=256, final_edges=False)
+
+
+def _with_encoder(encoder: NoEncoder | HeatConfig | StareConfig) -> KgSettings:
+    return replace(heat(), model=replace(heat().model, encoder=encoder))
+
+
+def _training() -> TrainSettings:
+    return TrainSettings(
+        lr=1e-3,
+        warmup=400,
+        schedule="cosine",
+        max_steps=9_000,
+        clip=1.0,
+        ema=0.999,
+        validate_every=1_000,
+        watch="mrr",
+        mode="max",
+    )
+
+
+def _published(model: ModelConfig, *, batch: int, lr: float, epochs: int) -> KgSettings:
+    """StarE's training; its learning rate falls by 5 % every 50 epochs, here it stays."""
+    return KgSettings(
+        model=model,
+        loss=BinaryLoss(),
+        batch=batch,
+        candidates="all",
+        hide_asked=False,
+        drop_statements=0.0,
+        train=replace(
+            _training(), lr=lr, warmup=0, schedule="constant", max_steps=None, max_epochs=epochs, ema=None
+        ),
+    )
+
+
+RECIPES: dict[str, Recipe] = {
+    "heat": heat,
+    "heat-crossatt": heat_crossatt,
+    "heat-labels": heat_labels,
+    "no-encoder": no_encoder,
+    "stare": stare,
+    "published-stare": published_stare,
+    "published-heat": published_heat,
+    "smallest": smallest,
+}
+"""The recipes by name."""

@@ -1,0 +1,200 @@
+"""Training a model of statements."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Generic
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from hyperheat.kg.datasets import Dataset
+from hyperheat.kg.leaks import has_equal_triple
+from hyperheat.kg.neural.folder import TrainedModel, save_model
+from hyperheat.kg.neural.labels import BpeLabels, train_tokenizer
+from hyperheat.kg.neural.loss import candidate_loss
+from hyperheat.kg.neural.model import Names, to_torch
+from hyperheat.kg.neural.questions import (
+    Questions,
+    Tokens,
+    distinct,
+    main_questions,
+    qualifier_questions,
+    tokenise,
+)
+from hyperheat.kg.neural.recipes import KgSettings
+from hyperheat.kg.neural.scorer import ModelScorer
+from hyperheat.kg.ranking import rank
+from hyperheat.kg.statements import Statements, concatenate
+from hyperheat.tensors.gather import ArrayT
+from hyperheat.train import Outcome, fit
+from hyperheat.train.checkpoint import latest
+from hyperheat.train.override import to_dict
+
+__all__ = ["KgJob", "train_model"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Batch:
+    """Numbers of questions after subjects and objects, and after values of qualifiers."""
+
+    seed: tuple[int, ...]
+    main: np.ndarray
+    qualifier: np.ndarray
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked(Generic[ArrayT]):
+    """Questions with their answers: candidate `column[k]` answers question `row[k]`."""
+
+    tokens: Tokens[ArrayT]
+    row: ArrayT
+    column: ArrayT
+
+
+@dataclass(frozen=True, kw_only=True)
+class Loaded(Generic[ArrayT]):
+    """The tensors of a batch."""
+
+    graph: Any
+    main: Asked[ArrayT]
+    qualifier: Asked[ArrayT]
+
+
+class KgJob:
+    """Questions in batches, the loss, and ranks on the validation split; see `hyperheat.train.Job`."""
+
+    model: nn.Module
+
+    def __init__(self, settings: KgSettings, data: Dataset, tokenizer: str | None = None) -> None:
+        self._settings, self._data = settings, data
+        with_valid = settings.train_on == "train+valid" and len(data.valid) > 0
+        training = concatenate([data.train, data.valid]) if with_valid else data.train
+        self._statements = distinct(training)
+        self._held_out = None if settings.train_on == "train+valid" else _held_out(data, settings.validation)
+        self._main = main_questions(self._statements)
+        self._qualifier = qualifier_questions(self._statements)
+        main = self._statements.main_entities() if settings.candidates == "main" else slice(None)
+        self._candidates = np.arange(len(training.entities))[main]
+        self._values = np.unique(self._statements.value).astype(np.int64)
+        names = _names(data, settings, tokenizer)
+        torch.manual_seed(settings.train.seed)
+        self.trained = TrainedModel.new(settings.model, names, self._statements)
+        self.model = self.trained.model
+
+    def describe(self) -> Mapping[str, Any]:
+        """What a resumed run must agree with."""
+        settings = to_dict(self._settings)
+        del settings["train"]
+        tokenizer = sha256((self.trained.names.tokenizer or "").encode()).hexdigest()
+        return {**settings, "statements": self._statements.digest(), "tokenizer": tokenizer}
+
+    def batches(self, epoch: int) -> Sequence[Batch]:
+        """Every question after a subject or object once, and some after qualifiers, mixed evenly."""
+        settings = self._settings
+        seed = (settings.train.seed, epoch)
+        random = np.random.default_rng(seed)
+        main = random.permutation(len(self._main))
+        asked = int(len(self._qualifier) * settings.qualifier_questions)
+        qualifier = random.permutation(len(self._qualifier))[:asked]
+        count = -(-len(main) // settings.batch)
+        parts = zip(np.array_split(main, count), np.array_split(qualifier, count), strict=True)
+        return [Batch(seed=(*seed, i), main=m, qualifier=q) for i, (m, q) in enumerate(parts)]
+
+    def weight(self, batch: Batch) -> float:
+        """The number of questions."""
+        return len(batch.main) + len(batch.qualifier)
+
+    def load(self, batch: Batch) -> Loaded[Tensor]:
+        """The graph that the batch may see, its questions and their answers."""
+        settings = self._settings
+        seen = np.random.default_rng(batch.seed).random(len(self._statements)) >= settings.drop_statements
+        if settings.hide_asked:
+            for questions, chosen in ((self._main, batch.main), (self._qualifier, batch.qualifier)):
+                seen[questions.statement[questions.posed_by(chosen)[1]]] = False
+        loaded = Loaded(
+            graph=self.trained.model.plan(self._statements[seen]),
+            main=_ask(self._statements, self._main, batch.main, self._candidates),
+            qualifier=_ask(self._statements, self._qualifier, batch.qualifier, self._values),
+        )
+        return to_torch(loaded)
+
+    def loss(self, tensors: Loaded[Tensor]) -> tuple[Tensor, Mapping[str, float]]:
+        """The loss of both kinds of questions, summed."""
+        model = self.trained.model
+        device = model.entity.device
+        batch = to_torch(tensors, device)
+        table = model.encode(batch.graph)
+        losses = []
+        for asked, candidates in ((batch.main, self._candidates), (batch.qualifier, self._values)):
+            if len(asked.tokens.blank) == 0:
+                losses.append(table.entities.new_zeros(()))
+                continue
+            z = model.read(table, asked.tokens)
+            x = F.embedding(torch.as_tensor(candidates, device=device), table.entities)
+            losses.append(candidate_loss(self._settings.loss, z, x, asked.row, asked.column))
+        model.questions_seen += len(batch.main.tokens.blank)
+        return losses[0] + losses[1], {"qualifier": float(losses[1].detach())}
+
+    def validate(self) -> Mapping[str, float]:
+        """Filtered ranks on validation statements; where none are held out, how far the run has come."""
+        if self._held_out is None:
+            return {"questions": float(self.trained.model.questions_seen)}
+        known = concatenate([self._data.train, self._data.valid])
+        ranking = rank(
+            ModelScorer(self.trained),
+            self._held_out,
+            known=known,
+            candidates=self._statements.main_entities(),
+        )
+        metrics = asdict(ranking.metrics()["both"])
+        del metrics["queries"]
+        return metrics
+
+    def save(self, folder: Path) -> None:
+        """Write the model."""
+        save_model(self.trained, folder)
+
+
+def train_model(settings: KgSettings, data: Dataset, folder: str | Path, *, resume: bool = False) -> Outcome:
+    """Train a model in a folder, or go on with one."""
+    kept = latest(Path(folder)) if resume else None
+    path = None if kept is None else kept / "tokenizer.json"
+    tokenizer = path.read_text(encoding="utf-8").rstrip("\n") if path is not None and path.exists() else None
+    job = KgJob(settings, data, tokenizer)
+    train = settings.train
+    if settings.train_on == "train+valid":
+        train = replace(train, watch="questions", mode="max", patience=None)
+    return fit(job, train, folder, resume=resume)
+
+
+def _ask(
+    statements: Statements, questions: Questions, chosen: np.ndarray, candidates: np.ndarray
+) -> Asked[np.ndarray]:
+    tokens, order = tokenise(statements[questions.first(chosen)], questions.blank[chosen])
+    row, place = questions.posed_by(chosen[order])
+    return Asked(tokens=tokens, row=row, column=np.searchsorted(candidates, questions.answer[place]))
+
+
+def _held_out(data: Dataset, wanted: int) -> Statements:
+    """Evenly spaced validation statements whose main triple is not in train."""
+    fresh = data.valid[~has_equal_triple(data.train, data.valid)] if data.valid else data.valid
+    if not fresh:
+        raise ValueError(
+            f"{data.source}: expected validation statements that are not in train, got none; train_on=train+valid needs none"
+        )
+    return fresh[np.unique(np.linspace(0, len(fresh) - 1, min(wanted, len(fresh))).astype(np.int64))]
+
+
+def _names(data: Dataset, settings: KgSettings, tokenizer: str | None) -> Names:
+    entities, relations = data.train.entities, data.train.relations
+    known = {*entities, *relations}
+    labels = {name: text for name, text in data.labels.items() if name in known}
+    if isinstance(settings.model.labels, BpeLabels) and tokenizer is None:
+        if not labels:
+            raise ValueError(f"{data.source}: expected labels for BpeLabels to read, got none")
+        tokenizer = train_tokenizer(sorted(labels.values()), settings.model.labels)
+    return Names(entities=entities, relations=relations, labels=labels, tokenizer=tokenizer)
