@@ -1,11 +1,14 @@
 """Imports followed inside a project."""
 
 import ast
+import gc
+import weakref
 from pathlib import Path
 
 import pytest
 from tests.pycode.meaning import project_calls, write_files
 
+from hyperheat.pycode import extract
 from hyperheat.pycode.project import ProjectIndex, define_file
 from hyperheat.pycode.signatures import stdlib_module
 
@@ -196,3 +199,16 @@ def test_the_library_does_not_remember_projects(tmp_path: Path):
     library = stdlib_module("argparse")
     assert library is not None
     assert list(library.memo) == [None]
+
+
+def test_an_index_is_forgotten_with_its_project(tmp_path: Path):
+    """What is remembered of the standard library, for the life of the process, holds no project."""
+    (tmp_path / "a.py").write_text(
+        "from importlib import import_module\n\ndef f(x):\n    return import_module(x).y\n"
+    )
+    project = ProjectIndex.build(tmp_path)
+    watched = weakref.ref(project)
+    extract((tmp_path / "a.py").read_bytes(), tmp_path / "a.py", project)
+    del project
+    gc.collect()
+    assert watched() is None

@@ -38,6 +38,8 @@ bench.command(
     help="Python functions to hypergraphs, beside parsing alone.",
 )
 bugs.command("hyperheat.cli.bugs_corpus:corpus", help="Make functions with and without a bug from packages.")
+bugs.command("hyperheat.cli.bugs_mine:mine", help="Find past fixes of such bugs in git histories.")
+bugs.command("hyperheat.cli.bugs_mine:realise", help="Turn references to fixes into samples.")
 bugs.command("hyperheat.cli.bugs:train", help="Train a detector.")
 bugs.command("hyperheat.cli.bugs:evaluate", name="eval", help="Measure a detector on held-out or real bugs.")
 kg.command(

@@ -167,8 +167,9 @@ class Resolver(Lookup):
         body = memo.get(key)
         if body is None:
             closure = function.closure or (function.owner and function.owner.closure) or {}
-            place = Place(self, function.module, function.owner, closure, fuel)
-            body = memo[key] = Body(place, {})
+            # What is kept of the library must not keep a project alive.
+            resolver = Resolver(None) if function.module.is_library else self
+            body = memo[key] = Body(Place(resolver, function.module, function.owner, closure, fuel), {})
             with suppress(RecursionError):  # several deeply nested functions that call each other
                 body.enter(function)
                 body.block(function.node.body)  # pyright: ignore[reportArgumentType]
