@@ -209,12 +209,19 @@ def _write(path: Path, values: Any) -> None:
         temporary.write_text(json.dumps(values, indent=1) + "\n", encoding="utf-8")
 
 
+def _named(text: str) -> tuple[str, Path]:
+    name, _, folder = text.partition("=")
+    if not name or not folder:
+        raise argparse.ArgumentTypeError(f"expected NAME=DIR, got {text!r}")
+    return name, Path(folder)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--run", action="append", required=True, metavar="NAME=DIR")
+    parser.add_argument("--run", action="append", required=True, type=_named, metavar="NAME=DIR")
     parser.add_argument("--heldout", type=Path, required=True, metavar="DIR", help="the corpus of all runs")
     parser.add_argument("--realbugs", type=Path, metavar="DIR", help="a folder of real bugs")
     parser.add_argument(
@@ -230,7 +237,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def collect(given: argparse.Namespace) -> None:
     """Read all that was given before anything is written."""
-    folders = {name: Path(folder) for name, _, folder in (run.partition("=") for run in given.run)}
+    folders = dict(given.run)
+    if len(folders) < len(given.run):
+        raise ValueError(f"run: expected every name once, got {', '.join(name for name, _ in given.run)}")
     manifests = {"heldout": read_manifest(given.heldout)}
     if given.realbugs is not None:
         manifests["realbugs"] = read_manifest(given.realbugs)

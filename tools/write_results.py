@@ -5,6 +5,7 @@
 
 import json
 import math
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -124,9 +125,9 @@ def bugs_page(folder: Path = FOLDER) -> str:
         [
             "# Finding bugs: encoders compared",
             "",
-            "Detectors that point at the buggy place in a Python function, or say that there is none, and choose the repair. They",
-            "differ in the encoder alone: all have the same head, learn from the same samples in the same batches and order,",
-            "and answer the same questions. Written by `python tools/write_results.py` from the JSON files in this folder.",
+            "Detectors that point at the buggy place in a Python function, or say that there is none, and choose the repair. All",
+            "have the same head, learn from the same corpus and answer the same questions; what differs beside the encoder is",
+            "under *Configurations*. Written by `python tools/write_results.py` from the JSON files in this folder.",
             "",
             "- *joint*: the right place (or no bug) and, for a bug, the right repair there; over all samples.",
             "- *loc*: the right place or no bug; over all samples. *repair*: the right repair, given the place; over bugs.",
@@ -170,8 +171,8 @@ def bugs_page(folder: Path = FOLDER) -> str:
             "- Each row is one run with one seed: differences of the size of *±* or less say nothing.",
             "- The runs are short, on two cores of a shared machine without a GPU: they show what each encoder learns from so many",
             "  samples and so many parameters, not what it can reach. Minutes depend on what else the machine did.",
-            "- Held-out packages have random bugs, which are easier to see than those that people make and overlook. Real fixes",
-            "  are those whose repair is one of the candidates.",
+            "- Held-out packages have random bugs. Real fixes have bugs that people made and mended, as far as the repair is one of",
+            "  the candidates.",
             "- What a model cannot read counts as wrong.",
             "- The model that is measured is the one with the best watched value on the validation split.",
             "",
@@ -241,7 +242,7 @@ def _bugs_results(rows: list[dict], details: dict, data: str, title: str) -> lis
 
 def _bugs_data(details: dict) -> list[str]:
     corpus, fixes = details["corpus"], details["realbugs"]
-    splits = list(corpus["samples"])
+    splits = ("train", "valid", "test")
     kinds = sorted({kind for split in splits for kind in corpus["kinds"][split]})
     rows = [[kind, *(_number(corpus["kinds"][split].get(kind, 0)) for split in splits)] for kind in kinds]
     rows += [[what, *(_number(corpus[what][split]) for split in splits)] for what in ("samples", "packages")]
@@ -273,8 +274,9 @@ def _bugs_settings(runs: list[dict]) -> list[str]:
     }
     rows = [[key, *(_setting(s.get(key, "")) for s in flat)] for key in keys if key not in shared]
     rows += [[name, *map(_number, values)] for name, values in extra.items()]
-    same = ", ".join(f"{key} {_setting(flat[0][key])}" for key in shared)
-    return [*_table(["", *(run["row"] for run in runs)], rows), "", f"The same for all: {same}."]
+    same = ", ".join(f"{key} {_setting(flat[0][key])}" for key in shared if flat[0][key] is not None)
+    shown = textwrap.wrap(f"The same for all: {same}.", 120)
+    return [*_table(["", *(run["row"] for run in runs)], rows), "", *shown]
 
 
 def _flatten(settings: dict, path: str = "") -> dict[str, Any]:

@@ -121,7 +121,7 @@ def test_the_page_shows_the_figures_and_the_commands(work: Path, out: Path):
     assert "| model | HeatConfig | GnnConfig |" in page
     assert "| heat | 7.5 | 7.5 |" in page
     assert str(work) not in page
-    assert "None |" not in page
+    assert "| samples | 39 | 21 | 17 |" in page  # train, valid, test
 
 
 def test_runs_on_other_data_are_refused(work: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
@@ -152,3 +152,15 @@ def test_a_run_that_was_not_evaluated_is_named(
     with pytest.raises(SystemExit):
         collecting.main([*arguments(work, tmp_path), f"--run=other={tmp_path / 'none'}"])
     assert "settings.json: expected a JSON file of a run, got none" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("run", "message"),
+    [("heat", "expected NAME=DIR, got 'heat'"), ("gnn=elsewhere", "expected every name once")],
+)
+def test_runs_have_names_of_their_own(
+    work: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], run: str, message: str
+):
+    with pytest.raises(SystemExit):
+        collecting.main([*arguments(work, tmp_path), "--run", run])
+    assert message in capsys.readouterr().err
