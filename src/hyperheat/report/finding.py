@@ -1,0 +1,216 @@
+"""What a scan has to say, as plain data.
+
+Places. Lines and columns count from 1, columns in characters (code points), and an end is the first place that is
+no longer part. Lines end with a newline, a carriage return or both, as in Python; a byte order mark is not counted.
+
+    line, column, end_line, end_column = 3, 8, 3, 12      the characters 8, 9, 10, 11 of the third line
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from hyperheat.report.rules import RULE_OF_KIND, RULES
+
+__all__ = [
+    "LEVELS",
+    "Alternative",
+    "FileEdit",
+    "Finding",
+    "Fix",
+    "FunctionHeat",
+    "Heat",
+    "Model",
+    "Report",
+    "ScanError",
+    "Summary",
+]
+
+LEVELS = {"A": "error", "B": "warning", "C": "note"}
+"""The tiers of confidence, best first, and how severe outputs with levels call them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileEdit:
+    """Put `text` in place of what lies between two places of a file."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    text: str
+
+    def __post_init__(self) -> None:
+        _check_places(self.line, self.column, self.end_line, self.end_column)
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """Edits of one file, in order and without overlap, that belong together."""
+
+    edits: tuple[FileEdit, ...]
+
+    def __post_init__(self) -> None:
+        ends = [(1, 1), *((edit.end_line, edit.end_column) for edit in self.edits)]
+        starts = [(edit.line, edit.column) for edit in self.edits]
+        if not self.edits or any(start < end for start, end in zip(starts, ends, strict=False)):
+            raise ValueError(f"expected edits in order and without overlap, got {self.edits}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alternative:
+    """Another repair for the same finding, less likely than the suggested one."""
+
+    kind: str
+    message: str
+    confidence: float
+    fix: Fix
+
+    def __post_init__(self) -> None:
+        _check_share("confidence", self.confidence)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One suspected bug: where, what in plain words, how sure, and the suggested repair.
+
+    `path` is relative to the root of the scan, with forward slashes. `function` is the qualified name of the
+    outermost function around it. `alternatives` come most likely first.
+    """
+
+    path: str
+    rule: str
+    kind: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    function: str
+    message: str
+    confidence: float
+    tier: str
+    fix: Fix
+    alternatives: tuple[Alternative, ...] = ()
+
+    def __post_init__(self) -> None:
+        _check_places(self.line, self.column, self.end_line, self.end_column)
+        _check_share("confidence", self.confidence)
+        if RULE_OF_KIND.get(self.kind) != self.rule:
+            pairs = ", ".join(f"{rule} {kind}" for kind, rule in RULE_OF_KIND.items())
+            raise ValueError(f"expected a rule and a kind of {pairs}; got {self.rule} {self.kind}")
+        if self.tier not in LEVELS:
+            raise ValueError(f"expected a tier of {', '.join(LEVELS)}; got {self.tier!r}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScanError:
+    """A file, or a part of it, that was not checked: HH900 (not parsed) or HH901 (skipped)."""
+
+    path: str
+    rule: str
+    reason: str
+    line: int | None = None
+
+    def __post_init__(self) -> None:
+        expected = [rule.id for rule in RULES.values() if not rule.kinds]
+        if self.rule not in expected:
+            raise ValueError(f"expected a rule of {', '.join(expected)}; got {self.rule!r}")
+        if self.line is not None:
+            _check_places(self.line, 1, self.line, 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """What was looked at, and what is not among the findings.
+
+    `hidden` counts findings per tier that is not shown, `suppressed` those with a comment in the code, `known` those
+    in the baseline file. `notes` are sentences for the reader, such as where a threshold comes from. `cached` and
+    `seconds` differ from run to run, so that only the summary for the terminal tells them.
+    """
+
+    files: int
+    functions: int
+    hidden: Mapping[str, int] = field(default_factory=dict)
+    suppressed: int = 0
+    known: int = 0
+    notes: tuple[str, ...] = ()
+    cached: int = 0
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heat:
+    """How suspicious the code between two places is, from 0 to 1."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    suspicion: float
+
+    def __post_init__(self) -> None:
+        _check_places(self.line, self.column, self.end_line, self.end_column)
+        _check_share("suspicion", self.suspicion)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionHeat:
+    """The heat map of one function, which takes the lines from `line` to `end_line`, the latter included.
+
+    Where heats overlap the greatest counts.
+    """
+
+    path: str
+    function: str
+    line: int
+    end_line: int
+    heats: tuple[Heat, ...]
+
+    def __post_init__(self) -> None:
+        _check_places(self.line, 1, self.end_line, 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Model:
+    """Which model file found it."""
+
+    name: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """All that a scan has to say; findings, errors and heat maps are put in order of their places."""
+
+    version: str
+    model: Model
+    findings: tuple[Finding, ...]
+    errors: tuple[ScanError, ...] = ()
+    summary: Summary
+    heat: tuple[FunctionHeat, ...] = ()
+
+    def __post_init__(self) -> None:
+        findings = sorted(self.findings, key=_order_of_findings)
+        errors = sorted(
+            self.errors, key=lambda error: (error.path, error.line or 0, error.rule, error.reason)
+        )
+        heat = sorted(self.heat, key=lambda heat: (heat.path, heat.line, heat.function))
+        for name, value in (("findings", findings), ("errors", errors), ("heat", heat)):
+            object.__setattr__(self, name, tuple(value))
+
+
+def _order_of_findings(finding: Finding) -> tuple[str | int, ...]:
+    start, end = (finding.line, finding.column), (finding.end_line, finding.end_column)
+    return (finding.path, *start, finding.rule, *end, finding.message)
+
+
+def _check_places(line: int, column: int, end_line: int, end_column: int) -> None:
+    if min(line, column, end_line, end_column) < 1 or (end_line, end_column) < (line, column):
+        raise ValueError(
+            "expected lines and columns from 1 and an end that is not before the start, "
+            f"got {line}:{column} to {end_line}:{end_column}"
+        )
+
+
+def _check_share(name: str, value: float) -> None:
+    if not 0 <= value <= 1:
+        raise ValueError(f"expected a {name} from 0 to 1, got {value}")

@@ -1,0 +1,64 @@
+"""The whole report as one JSON document.
+
+{"version", "model": {"name", "sha256"},
+ "findings": [{"path", "rule", "kind", "line", "column", "end_line", "end_column", "function", "message",
+               "confidence", "tier", "fix": {"edits": [{"line", "column", "end_line", "end_column", "text"}]},
+               "alternatives": [{"kind", "message", "confidence", "fix"}]}],
+ "errors": [{"path", "rule", "line", "reason"}],
+ "summary": {"files", "functions", "shown", "hidden", "suppressed", "known", "not_parsed", "skipped", "notes"}}
+
+`line` of an error may be null. `shown` and `hidden` count findings per tier.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict
+
+from hyperheat.report.finding import LEVELS, Finding, Report, ScanError
+from hyperheat.report.safe import dump_json
+from hyperheat.report.source import SourceText
+
+__all__ = ["error_to_json", "finding_to_json", "render", "summary_to_json"]
+
+
+def render(report: Report, sources: Mapping[str, SourceText]) -> str:
+    """One JSON document; equal reports give equal text."""
+    document = {
+        "version": report.version,
+        "model": asdict(report.model),
+        "findings": [finding_to_json(finding) for finding in report.findings],
+        "errors": [error_to_json(error) for error in report.errors],
+        "summary": summary_to_json(report),
+    }
+    return f"{dump_json(document, indent=2)}\n"
+
+
+def finding_to_json(finding: Finding) -> dict[str, object]:
+    """A finding as the object that stands in the document."""
+    alternatives = [
+        asdict(other) | {"confidence": round(other.confidence, 3)} for other in finding.alternatives
+    ]
+    return asdict(finding) | {"confidence": round(finding.confidence, 3), "alternatives": alternatives}
+
+
+def error_to_json(error: ScanError) -> dict[str, object]:
+    """A scan error as the object that stands in the document."""
+    return {"path": error.path, "rule": error.rule, "line": error.line, "reason": error.reason}
+
+
+def summary_to_json(report: Report) -> dict[str, object]:
+    """The summary without what differs from run to run."""
+    summary = report.summary
+    tiers = Counter(finding.tier for finding in report.findings)
+    rules = Counter(error.rule for error in report.errors)
+    return {
+        "files": summary.files,
+        "functions": summary.functions,
+        "shown": {tier: tiers[tier] for tier in LEVELS},
+        "hidden": {tier: summary.hidden.get(tier, 0) for tier in LEVELS},
+        "suppressed": summary.suppressed,
+        "known": summary.known,
+        "not_parsed": rules["HH900"],
+        "skipped": rules["HH901"],
+        "notes": list(summary.notes),
+    }

@@ -1,0 +1,78 @@
+r"""Text from outside (names of files, code) made harmless for whoever reads the output.
+
+A reader may be a terminal, a log of a build service, a parser or a browser. What none of them may get is a character
+that is not seen (escape codes, line ends inside of a line, marks that turn the direction of writing) or, in a log, a
+command to the build service: `##[...]` and `##vso[...]` are obeyed wherever they stand in a line.
+"""
+
+import json
+import re
+import unicodedata
+from itertools import accumulate, pairwise
+from urllib.parse import quote
+
+__all__ = ["columns", "dump_json", "uri", "visible", "visible_parts"]
+
+_COMMAND = re.compile(r"(?<=#)#(?=\w*\[)")
+_NOT_IN_JSON = re.compile(r"[^ -~\n]|(?<=#)#")
+
+
+def visible(text: str) -> str:
+    r"""The text on one line, with every character that cannot be seen spelled out.
+
+    >>> visible("two\nlines"), visible("\x1b[31m"), visible("##vso[task]")
+    ('two\\nlines', '\\x1b[31m', '#\\x23vso[task]')
+    """
+    return visible_parts(text)[0]
+
+
+def visible_parts(*parts: str) -> list[str]:
+    """The parts of one line made visible; a command may begin in one of them and go on in the next."""
+    text = "".join(parts)
+    shown = [c if c.isprintable() else _spelled(c) for c in text]
+    for match in _COMMAND.finditer(text):
+        shown[match.start()] = "\\x23"
+    ends = list(accumulate(map(len, parts)))
+    return ["".join(shown[start:end]) for start, end in pairwise([0, *ends])]
+
+
+def columns(text: str) -> int:
+    """How many columns of a terminal a visible text takes: two for wide characters, none for combining marks."""
+    return len(text) if text.isascii() else sum(map(_columns, text))
+
+
+def dump_json(value: object, *, indent: int | None = None) -> str:
+    r"""JSON in ASCII that reads back as the value, but for lone surrogates, which are spelled out.
+
+    Many parsers refuse a document with a lone surrogate, and a file name may hold one (`os.fsdecode`).
+    """
+    separators = (",", ":") if indent is None else None
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, separators=separators)
+    return _NOT_IN_JSON.sub(lambda match: _json_escape(match[0]), text)
+
+
+def uri(path: str) -> str:
+    """A path as a relative or `file:` URI; bytes of the name that are not text are kept."""
+    try:
+        data = path.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # a surrogate that stands for no byte
+        data = path.encode("utf-8", "surrogatepass")
+    return f"file://{quote(data)}" if path.startswith("/") else quote(data)
+
+
+def _columns(character: str) -> int:
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def _spelled(character: str) -> str:
+    if "\udc80" <= character <= "\udcff":  # a byte of a file name that is not text
+        return f"\\x{ord(character) - 0xDC00:02x}"
+    return character.encode("unicode_escape").decode("ascii")
+
+
+def _json_escape(character: str) -> str:
+    if "\ud800" <= character <= "\udfff":
+        return "\\" + _spelled(character)  # of JSON's two backslashes for one
+    return "\\u0023" if character == "#" else json.dumps(character)[1:-1]

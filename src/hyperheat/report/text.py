@@ -1,0 +1,108 @@
+"""Code frames for people who read a terminal, and the summary of a scan."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from hyperheat.report.finding import LEVELS, Finding, Report, ScanError
+from hyperheat.report.frame import FrameLine, frame
+from hyperheat.report.rules import RULES
+from hyperheat.report.safe import columns, visible, visible_parts
+from hyperheat.report.source import SourceText
+
+__all__ = ["render", "render_finding", "summarise"]
+
+_RESET = "\x1b[0m"
+_STYLES = {
+    "error": "\x1b[1;31m",
+    "warning": "\x1b[1;33m",
+    "note": "\x1b[1;36m",
+    "added": "\x1b[32m",
+    "strong": "\x1b[1m",
+    "faint": "\x1b[2m",
+}
+_TAB = "    "
+
+
+def render(report: Report, sources: Mapping[str, SourceText], *, colour: bool = False) -> str:
+    """All findings with code frames, then the files that were not checked."""
+    blocks = [
+        render_finding(finding, sources.get(finding.path), colour=colour) for finding in report.findings
+    ]
+    errors = "".join(f"{_error(error, colour)}\n" for error in report.errors)
+    return "\n".join([*blocks, errors] if errors else blocks)
+
+
+def render_finding(finding: Finding, source: SourceText | None, *, colour: bool = False) -> str:
+    """One finding: what, where, the code, the repair, and what else may be meant."""
+    level = LEVELS[finding.tier]
+    rule = _painted(f"{finding.rule} {RULES[finding.rule].name}", level, colour)
+    sure = _painted(f"[confidence {finding.confidence:.3f}, tier {finding.tier}]", "faint", colour)
+    lines = frame(finding, source) if source else ()
+    gutter = max([len(str(line.number)) for line in lines if line.number] or [1])
+    place = f"{visible(finding.path)}:{finding.line}:{finding.column}"
+    shown = [
+        f"{rule}: {_painted(visible(finding.message), 'strong', colour)}  {sure}",
+        f"{' ' * gutter}--> {place} in {visible(finding.function)}",
+    ]
+    if lines:
+        shown.append(_painted(f"{'':>{gutter}} |", "faint", colour))
+        shown += [row for line in lines for row in _rows(line, gutter, level, colour)]
+    for other in finding.alternatives:
+        text = f"= or: {visible(other.message)} ({other.confidence:.3f})"
+        shown.append(f"{' ' * gutter} {_painted(text, 'faint', colour)}")
+    return "".join(f"{row}\n" for row in shown)
+
+
+def summarise(report: Report, *, colour: bool = False) -> str:
+    """What was checked, found, hidden and left out, in a few sentences for standard error."""
+    summary = report.summary
+    took = "" if summary.seconds is None else f" in {summary.seconds:.1f} s"
+    cached = f" ({summary.cached} cached)" if summary.cached else ""
+    shown = Counter(finding.tier for finding in report.findings)
+    found = ", ".join(f"{shown[tier]} in tier {tier}" for tier in LEVELS if shown[tier])
+    sentences = [
+        f"Checked {_count(summary.files, 'file')}, {_count(summary.functions, 'function')}{took}{cached}.",
+        _painted(
+            f"{_count(len(report.findings), 'finding')}{f': {found}' if found else ''}.", "strong", colour
+        ),
+    ]
+    hidden = ", ".join(
+        f"{summary.hidden[tier]} in tier {tier}" for tier in LEVELS if summary.hidden.get(tier)
+    )
+    if hidden:
+        sentences.append(f"Hidden: {hidden} (--show-all).")
+    if summary.suppressed or summary.known:
+        sentences.append(f"Left out: {summary.suppressed} suppressed, {summary.known} in the baseline.")
+    if report.errors:
+        rules = Counter(error.rule for error in report.errors)
+        counts = ", ".join(f"{rules[rule]} {RULES[rule].name.replace('-', ' ')}" for rule in sorted(rules))
+        sentences.append(_painted(f"Not checked: {counts} (--strict to fail).", "warning", colour))
+    return "".join(f"{line}\n" for line in (" ".join(sentences), *map(visible, summary.notes)))
+
+
+def _error(error: ScanError, colour: bool) -> str:
+    place = visible(error.path) + (f":{error.line}" if error.line else "")
+    rule = _painted(f"{error.rule} {RULES[error.rule].name}", "warning", colour)
+    return f"{rule}: {place}: {visible(error.reason)}"
+
+
+def _rows(line: FrameLine, gutter: int, level: str, colour: bool) -> Iterator[str]:
+    parts = (part.replace("\t", _TAB) for part in (line.before, line.marked, line.after))
+    before, marked, after = visible_parts(*parts)
+    if line.number is None:
+        bar = _painted(f"{'+':>{gutter}} |", "added", colour)
+        yield f"{bar} {before}{_painted(marked, 'added', colour)}{after}".rstrip()
+        return
+    bar = _painted(f"{line.number:>{gutter}} |", "faint", colour)
+    yield f"{bar} {before}{marked}{after}".rstrip()
+    if marked:
+        bar = _painted(f"{'':>{gutter}} |", "faint", colour)
+        yield f"{bar} {' ' * columns(before)}{_painted('^' * max(columns(marked), 1), level, colour)}"
+
+
+def _painted(text: str, style: str, colour: bool) -> str:
+    return f"{_STYLES[style]}{text}{_RESET}" if colour and text else text
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
