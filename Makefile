@@ -26,6 +26,7 @@ bench: $(VENV)/.dev  ## all benchmarks; several minutes
 	$(BIN)/hyperheat bench growth
 	$(BIN)/hyperheat bench collate
 	$(BIN)/hyperheat bench extract
+	$(BIN)/hyperheat bench bugs
 
 clean:
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis

@@ -20,7 +20,7 @@ MAY_IMPORT = {
     "nn": {"hypergraph", "tensors"},
     "train": {"hypergraph", "tensors"},
     "bugs": {"hypergraph", "pycode", "rewrites", "tensors", "nn", "train"},
-    "bench": {"hypergraph", "tensors", "nn"},
+    "bench": {"hypergraph", "tensors", "nn", "train", "bugs"},
     "kg": {"hypergraph", "tensors"},
     "cli": {"hypergraph", "tensors", "nn", "pycode", "train", "bugs", "bench", "kg"},
 }

@@ -22,6 +22,7 @@ from torch.nn import functional as F
 
 from hyperheat.bugs.batch import BugBatch
 from hyperheat.bugs.sample import TEXTS
+from hyperheat.nn.dropout import Dropout
 from hyperheat.nn.rows import segment_log_softmax, segment_max, spread
 
 __all__ = ["BugHead", "BugModel", "Scores", "losses"]
@@ -41,7 +42,7 @@ class Scorer(nn.Module):
         super().__init__()
         self.hidden = nn.Linear(inputs * dim, dim)
         self.score = nn.Linear(dim, 1)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, *inputs: Tensor) -> tuple[Tensor, Tensor]:
         """Inputs [X, D] -> features [X, D] and scores [X]."""

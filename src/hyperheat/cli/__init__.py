@@ -37,6 +37,11 @@ bench.command(
     name="extract",
     help="Python functions to hypergraphs, beside parsing alone.",
 )
+bench.command(
+    "hyperheat.cli.bench_bugs:bench_bugs",
+    name="bugs",
+    help="Bug samples made, learned and answered per second, by encoder.",
+)
 bugs.command("hyperheat.cli.bugs_corpus:corpus", help="Make functions with and without a bug from packages.")
 bugs.command("hyperheat.cli.bugs_mine:mine", help="Find past fixes of such bugs in git histories.")
 bugs.command("hyperheat.cli.bugs_mine:realise", help="Turn references to fixes into samples.")

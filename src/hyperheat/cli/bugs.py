@@ -109,7 +109,8 @@ def evaluate(
     except (ValueError, OSError) as error:
         _fail(error)
     if json:
-        content = {"model": str(model), "data": str(data), "split": split, **evaluation.to_json()}
+        options = {"split": split, "tag": list(tag), "without": list(without), "limit": limit}
+        content = {"model": str(model), "data": str(data), **options, **evaluation.to_json()}
         sys.stdout.write(json_module.dumps(content, indent=1) + "\n")
     else:
         sys.stdout.write(_table(evaluation) + "\n")

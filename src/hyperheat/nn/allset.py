@@ -17,6 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from hyperheat.nn.dropout import Dropout
 from hyperheat.nn.embedding import pool_labels
 from hyperheat.nn.heat import States, check_batch
 from hyperheat.nn.rows import segment_softmax, segment_sum, spread
@@ -65,7 +66,7 @@ def _mlp(config: AllSetConfig) -> nn.Sequential:
     return nn.Sequential(
         nn.Linear(config.dim, config.ff),
         nn.ReLU(),
-        nn.Dropout(config.dropout),
+        Dropout(config.dropout),
         nn.Linear(config.ff, config.dim),
     )
 
@@ -112,7 +113,7 @@ class AllSetEncoder(nn.Module):
         super().__init__()
         self.config, self.vocab = config, vocab
         self.label = nn.Embedding(len(vocab.labels), config.dim)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         self.to_edges = nn.ModuleList(config.pool.build(config) for _ in range(config.layers))
         self.to_nodes = nn.ModuleList(config.pool.build(config) for _ in range(config.layers))
 

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from hyperheat.nn.dropout import Dropout
 from hyperheat.nn.rows import segment_max, segment_sum
 from hyperheat.tensors import HypergraphBatch, NodeBatch, Vocabulary
 
@@ -31,7 +32,7 @@ class HypergraphEmbedding(nn.Module):
         super().__init__()
         self.label = nn.Embedding(len(vocab.labels), dim)
         self.name = nn.Embedding(len(vocab.names), dim)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, batch: HypergraphBatch[Tensor]) -> tuple[Tensor, Tensor]:
         """A batch -> states [N+E, D] and qualifiers [Q, D]."""

@@ -19,6 +19,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from hyperheat.nn.dropout import Dropout
 from hyperheat.nn.embedding import pool_labels
 from hyperheat.nn.heat import States, check_batch
 from hyperheat.nn.relations import RelationConfig, check_relations
@@ -63,7 +64,7 @@ class GnnLayer(nn.Module):
         self.oneself = nn.Linear(dim_in, dim_in, bias=False)
         self.norm = nn.LayerNorm(dim_in)
         self.out = nn.Linear(dim_in, dim_out)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, h: Tensor, plan: MessagePlan[Tensor]) -> Tensor:
         """States [N, dim_in] -> states [N, dim_out]."""
@@ -103,7 +104,7 @@ class GnnEncoder(nn.Module):
         super().__init__()
         self.config, self.vocab = config, vocab
         self.label = nn.Embedding(len(vocab.labels), config.dim)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         self.blocks = nn.ModuleList(GnnBlock(config) for _ in range(config.blocks))
 
     def forward(self, batch: PairBatch[Tensor]) -> States:

@@ -23,6 +23,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from hyperheat.hypergraph import Hypergraph
+from hyperheat.nn.dropout import Dropout
 from hyperheat.nn.embedding import pool_labels
 from hyperheat.nn.heat import States, check_batch
 from hyperheat.nn.relations import RelationConfig, check_relations
@@ -66,7 +67,7 @@ class GreatLayer(nn.Module):
         )
         self.out = nn.Linear(config.dim, config.dim)
         self.norm = nn.LayerNorm(config.dim)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         self.feed_forward = FeedForwardSublayer(config.dim, config.ff, config.dropout)
 
     def forward(self, h: Tensor, batch: TokenBatch[Tensor]) -> Tensor:
@@ -91,7 +92,7 @@ class GreatEncoder(nn.Module):
         self.label = nn.Embedding(len(vocab.labels), config.dim)
         self.position = nn.Embedding(config.max_tokens, config.dim)
         self.norm = nn.LayerNorm(config.dim)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         self.layers = nn.ModuleList(GreatLayer(config) for _ in range(config.layers))
 
     def forward(self, batch: TokenBatch[Tensor]) -> States:

@@ -14,6 +14,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from hyperheat.nn.dropout import Dropout
+
 if TYPE_CHECKING:
     from hyperheat.nn.config import HeatConfig
 
@@ -68,7 +70,7 @@ class FeedForwardSublayer(nn.Module):
         self.widen = nn.Linear(dim, hidden)
         self.narrow = nn.Linear(hidden, dim)
         self.norm = nn.LayerNorm(dim)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, q: Tensor) -> Tensor:
         hidden = F.relu_(self.widen(q))  # [N, F]; in place, as the linear map does not need its output
@@ -81,7 +83,7 @@ class Update(nn.Module):
     def __init__(self, config: "HeatConfig") -> None:
         super().__init__()
         self.norm = nn.LayerNorm(config.dim)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         self.feed_forward = config.feed_forward.build(config)
 
     def forward(self, h: Tensor, u: Tensor) -> Tensor:
