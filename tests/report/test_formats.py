@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-import jsonschema
 import pytest
+from jsonschema import Draft7Validator, ValidationError
 from tests.report.reports import EMPTY, HOSTILE_PATH, MISUSE, REPORT, SOURCES
 
 from hyperheat.report import FORMATS, summarise
@@ -86,11 +86,10 @@ def sarif_schema() -> dict[str, Any]:
 
 
 def test_sarif_is_valid():
-    schema = sarif_schema()
-    validator = jsonschema.validators.validator_for(schema)(schema)
+    validator = Draft7Validator(sarif_schema())
     for report in (REPORT, EMPTY):
         validator.validate(json.loads(FORMATS["sarif"](report, SOURCES)))
-    with pytest.raises(jsonschema.ValidationError, match="'tool' is a required property"):
+    with pytest.raises(ValidationError, match="'tool' is a required property"):
         validator.validate({"version": "2.1.0", "runs": [{}]})
 
 
@@ -193,9 +192,9 @@ def test_html_shows_code_frames_and_heat():
         ("h9", "left"),
         ("h1", ".key):"),
         ("h5", "resize("),
-        ("h5", "        right.height,"),
-        ("h5", "        right.width,"),
-        ("h5", "    )"),
+        ("h5", "right.height,"),
+        ("h5", "right.width,"),
+        ("h5", ")"),
     ]
     assert set(page.links) == {f"#{anchor}" for anchor in page.anchors}
 

@@ -47,7 +47,7 @@ def _found(finding: Finding, source: SourceText) -> Iterator[FrameLine]:
             yield _left_out(number, last + 1 - number)
             return
         text = source.line(number)
-        start = finding.column - 1 if number == finding.line else _indentation(text)
+        start = finding.column - 1 if number == finding.line else source.indentation(number)
         end = finding.end_column - 1 if number == finding.end_line else len(text)
         yield _cut(number, text, start, end)
 
@@ -65,11 +65,7 @@ def _repaired(finding: Finding, source: SourceText) -> Iterator[FrameLine]:
             yield _left_out(None, after.last_line + 1 - number)
             return
         text, line_start = after.line(number), after.offset(number, 1)
-        yield _cut(None, text, start if number == 1 else _indentation(text), end - line_start)
-
-
-def _indentation(text: str) -> int:
-    return len(text) - len(text.lstrip())
+        yield _cut(None, text, start if number == 1 else after.indentation(number), end - line_start)
 
 
 def _left_out(number: int | None, lines: int) -> FrameLine:

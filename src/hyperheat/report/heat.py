@@ -18,7 +18,7 @@ def paint(heat: FunctionHeat, source: SourceText) -> Iterator[tuple[int, list[tu
             max(part.line, heat.line), min(part.end_line, heat.end_line, source.last_line) + 1
         ):
             row = suspicion[number]
-            start = part.column - 1 if number == part.line else 0
+            start = part.column - 1 if number == part.line else source.indentation(number)
             end = min(part.end_column - 1, len(row)) if number == part.end_line else len(row)
             for column in range(start, end):
                 row[column] = max(row[column], part.suspicion)

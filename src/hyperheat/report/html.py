@@ -14,7 +14,7 @@ from hyperheat.report.finding import LEVELS, Finding, FunctionHeat, Report
 from hyperheat.report.frame import FrameLine, frame
 from hyperheat.report.heat import paint
 from hyperheat.report.rules import RULES
-from hyperheat.report.safe import visible, visible_parts
+from hyperheat.report.safe import visible, visible_code
 from hyperheat.report.source import SourceText
 from hyperheat.report.style import STYLE
 
@@ -42,8 +42,8 @@ def render(report: Report, sources: Mapping[str, SourceText]) -> str:
     if maps:
         parts.append("<h2>Heat maps</h2>")
         parts.append(
-            '<p class="faint">How suspicious each piece of code is to the model, from 0 to 1: the darker, the more. '
-            "The number beside a line is its greatest.</p>"
+            '<p class="faint">How suspicious each piece of code is to the model, from 0 to 1: the stronger the '
+            "colour, the more. The number beside a line is its greatest.</p>"
         )
     for anchor, heat in maps.items():
         is_open = any(_is_inside(finding, heat) for finding in report.findings)
@@ -122,7 +122,7 @@ def _finding(finding: Finding, source: SourceText | None) -> Iterator[str]:
 
 
 def _frame_line(line: FrameLine) -> str:
-    before, marked, after = map(escape, visible_parts(*_untabbed(line.before, line.marked, line.after)))
+    before, marked, after = map(escape, visible_code(line.before, line.marked, line.after))
     if line.number is None:
         marked = f"<ins>{marked}</ins>" if marked else ""
         return (
@@ -145,8 +145,7 @@ def _heat_map(anchor: str, heat: FunctionHeat, source: SourceText, *, is_open: b
 
 
 def _heat_line(number: int, texts: list[str], suspicions: list[float]) -> str:
-    shown = visible_parts(*_untabbed(*texts))
-    code = "".join(map(_shaded, shown, suspicions))
+    code = "".join(map(_shaded, visible_code(*texts), suspicions))
     peak = max(suspicions, default=0.0)
     beside = f"{peak:.2f}" if _level(peak) else ""
     numbers = f'<span class="number">{number}</span><span class="peak">{beside}</span>'
@@ -183,10 +182,6 @@ def _is_inside(finding: Finding, heat: FunctionHeat) -> bool:
 
 def _place(finding: Finding) -> str:
     return f"{_text(finding.path)}:{finding.line}:{finding.column}"
-
-
-def _untabbed(*parts: str) -> list[str]:
-    return [part.replace("\t", "    ") for part in parts]
 
 
 def _text(text: str) -> str:

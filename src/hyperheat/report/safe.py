@@ -11,7 +11,7 @@ import unicodedata
 from itertools import accumulate, pairwise
 from urllib.parse import quote
 
-__all__ = ["columns", "dump_json", "uri", "visible", "visible_parts"]
+__all__ = ["columns", "dump_json", "uri", "visible", "visible_code"]
 
 _COMMAND = re.compile(r"(?<=#)#(?=\w*\[)")
 _NOT_IN_JSON = re.compile(r"[^ -~\n]|(?<=#)#")
@@ -23,17 +23,18 @@ def visible(text: str) -> str:
     >>> visible("two\nlines"), visible("\x1b[31m"), visible("##vso[task]")
     ('two\\nlines', '\\x1b[31m', '#\\x23vso[task]')
     """
-    return visible_parts(text)[0]
+    return "".join(_shown(text))
 
 
-def visible_parts(*parts: str) -> list[str]:
-    """The parts of one line made visible; a command may begin in one of them and go on in the next."""
-    text = "".join(parts)
-    shown = [c if c.isprintable() else _spelled(c) for c in text]
-    for match in _COMMAND.finditer(text):
-        shown[match.start()] = "\\x23"
-    ends = list(accumulate(map(len, parts)))
-    return ["".join(shown[start:end]) for start, end in pairwise([0, *ends])]
+def visible_code(*parts: str) -> list[str]:
+    """The parts of a line of code made visible, tabs as four blanks.
+
+    They are looked at together: a command may begin in one of them and go on in the next.
+    """
+    parts = tuple(part.replace("\t", "    ") for part in parts)
+    shown = _shown("".join(parts))
+    ends = accumulate(map(len, parts), initial=0)
+    return ["".join(shown[start:end]) for start, end in pairwise(ends)]
 
 
 def columns(text: str) -> int:
@@ -64,6 +65,14 @@ def _columns(character: str) -> int:
     if unicodedata.combining(character):
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def _shown(text: str) -> list[str]:
+    """What is shown for each character."""
+    shown = [c if c.isprintable() else _spelled(c) for c in text]
+    for match in _COMMAND.finditer(text):
+        shown[match.start()] = "\\x23"
+    return shown
 
 
 def _spelled(character: str) -> str:

@@ -43,6 +43,11 @@ class SourceText:
         start, end = self._spans[number - 1]
         return self.text[start:end]
 
+    def indentation(self, number: int) -> int:
+        """How many characters of blank space a line begins with."""
+        text = self.line(number)
+        return len(text) - len(text.lstrip())
+
     def offset(self, line: int, column: int) -> int:
         """The index in the text of a place."""
         if line > len(self._spans):

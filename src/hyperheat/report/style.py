@@ -3,7 +3,7 @@
 __all__ = ["STYLE"]
 
 _SHADES = "".join(
-    f".h{level} {{ background: rgb(213 94 0 / {level * 7}%); }}\n" for level in range(1, 10)
+    f".h{level} {{ background: rgb(213 94 0 / {level * 8}%); }}\n" for level in range(1, 10)
 )  # one hue that colour-blind readers tell from the page; the numbers stand beside it
 
 STYLE = (

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from hyperheat.report.finding import LEVELS, Finding, Report, ScanError
 from hyperheat.report.frame import FrameLine, frame
 from hyperheat.report.rules import RULES
-from hyperheat.report.safe import columns, visible, visible_parts
+from hyperheat.report.safe import columns, visible, visible_code
 from hyperheat.report.source import SourceText
 
 __all__ = ["render", "render_finding", "summarise"]
@@ -20,7 +20,6 @@ _STYLES = {
     "strong": "\x1b[1m",
     "faint": "\x1b[2m",
 }
-_TAB = "    "
 
 
 def render(report: Report, sources: Mapping[str, SourceText], *, colour: bool = False) -> str:
@@ -87,8 +86,7 @@ def _error(error: ScanError, colour: bool) -> str:
 
 
 def _rows(line: FrameLine, gutter: int, level: str, colour: bool) -> Iterator[str]:
-    parts = (part.replace("\t", _TAB) for part in (line.before, line.marked, line.after))
-    before, marked, after = visible_parts(*parts)
+    before, marked, after = visible_code(line.before, line.marked, line.after)
     if line.number is None:
         bar = _painted(f"{'+':>{gutter}} |", "added", colour)
         yield f"{bar} {before}{_painted(marked, 'added', colour)}{after}".rstrip()
