@@ -16,6 +16,7 @@ from torch.nn import functional as F
 
 from hyperheat.kg.neural.encoders import Table
 from hyperheat.kg.neural.questions import Tokens
+from hyperheat.nn.dropout import Dropout
 
 __all__ = ["MaskDecoder", "MaskReader"]
 
@@ -39,7 +40,7 @@ class MaskReader(nn.Module):
         self.role = nn.Parameter(torch.randn(3, dim))
         self.qualifier = nn.Linear(dim, dim)
         self.norm = nn.LayerNorm(dim)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         self.layers = nn.ModuleList(DecoderLayer(config, dim) for _ in range(config.layers))
         self.out = nn.Linear(dim, dim)
 
@@ -66,7 +67,7 @@ class DecoderLayer(nn.Module):
         self.attended = nn.Linear(dim, dim)
         self.widen, self.narrow = nn.Linear(dim, config.ff), nn.Linear(config.ff, dim)
         self.attention_norm, self.norm = nn.LayerNorm(dim), nn.LayerNorm(dim)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
 
     def forward(self, x: Tensor, tokens: Tokens[Tensor], read: Tensor | None) -> Tensor:
         """Tokens [T, D] -> the next ones [T, D], or those of `read` [B, D]."""

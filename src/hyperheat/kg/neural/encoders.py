@@ -18,6 +18,7 @@ from torch.nn import functional as F
 from hyperheat.kg.neural.graph import EdgeGraph, NoGraph, edge_graph, no_graph
 from hyperheat.kg.statements import Statements
 from hyperheat.nn import HeatConfig, HeatLayer
+from hyperheat.nn.dropout import Dropout
 from hyperheat.nn.update import KeepState
 
 __all__ = ["HeatGraph", "NoEncoder", "Table", "Tables"]
@@ -65,7 +66,7 @@ class HeatGraph(nn.Module):
         self.tables = Tables(config)
         self.shared_states = all(isinstance(layer.edge_update, KeepState) for layer in layers)
         self.role = nn.Parameter(torch.randn(2, config.dim))
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         self.layers = nn.ModuleList(HeatLayer(layer) for layer in layers)
 
     def plan(self, statements: Statements) -> Any:

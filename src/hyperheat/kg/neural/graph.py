@@ -15,7 +15,7 @@ from hyperheat.kg.statements import Statements
 from hyperheat.tensors import AttentionPlan, Segments, by_size, pair_sums, segments
 from hyperheat.tensors.gather import ArrayT
 
-__all__ = ["EdgeGraph", "NoGraph", "PairGraph", "edge_graph", "no_graph", "pair_graph"]
+__all__ = ["EdgeGraph", "NoGraph", "PairGraph", "edge_graph", "incidences", "no_graph", "pair_graph"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +59,7 @@ def edge_graph(statements: Statements, *, shared_states: bool) -> EdgeGraph[np.n
     num_nodes, num_relations = len(statements.entities), len(statements.relations)
     state = np.arange(num_relations) if shared_states else statements.relation.astype(np.int64)
     edge_row = statements.relation if shared_states else np.arange(len(statements))
-    offsets, node, name = _incidences(statements)
+    offsets, node, name = incidences(statements)
     layout = by_size(offsets)
     num_edges, num_states = len(statements), len(state)
     zero = num_nodes + num_states + num_relations + 2
@@ -82,7 +82,7 @@ def edge_graph(statements: Statements, *, shared_states: bool) -> EdgeGraph[np.n
     )
 
 
-def _incidences(statements: Statements) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def incidences(statements: Statements) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The incidences of each statement's edge: offsets [M+1], nodes and names."""
     count = len(statements)
     offsets = statements.offsets + 2 * np.arange(count + 1)

@@ -28,10 +28,9 @@ class SoftmaxLoss:
 
     smoothing: float = 0.1
 
-    def answer_weights(self, row: Tensor, questions: int, candidates: int) -> Tensor:
+    def answer_weights(self, row: Tensor, candidates: Tensor) -> Tensor:
         """What the loss takes off per unit of each answer's score [K]."""
-        counts = torch.bincount(row, minlength=questions)
-        return (1 - self.smoothing) / counts[row]
+        return (1 - self.smoothing) / torch.bincount(row)[row].to(candidates.dtype)
 
     def mean_weight(self, candidates: int) -> float:
         """What the loss takes off per unit of every candidate's score."""
@@ -51,9 +50,9 @@ class BinaryLoss:
 
     smoothing: float = 0.1
 
-    def answer_weights(self, row: Tensor, questions: int, candidates: int) -> Tensor:
+    def answer_weights(self, row: Tensor, candidates: Tensor) -> Tensor:
         """What the loss takes off per unit of each answer's score [K]."""
-        return torch.full(row.shape, (1 - self.smoothing) / candidates, device=row.device)
+        return candidates.new_full(row.shape, (1 - self.smoothing) / len(candidates))
 
     def mean_weight(self, candidates: int) -> float:
         """What the loss takes off per unit of every candidate's score."""
@@ -69,7 +68,7 @@ def candidate_loss(
     loss: SoftmaxLoss | BinaryLoss, z_BD: Tensor, x_CD: Tensor, row_K: Tensor, column_K: Tensor
 ) -> Tensor:
     """The loss summed over questions; answer k of question `row[k]` is candidate `column[k]`."""
-    weight_K = loss.answer_weights(row_K, len(z_BD), len(x_CD)).to(z_BD.dtype)
+    weight_K = loss.answer_weights(row_K, x_CD)
     # All that is linear in the scores needs no matrix of them.
     answers = (F.embedding(row_K, z_BD) * F.embedding(column_K, x_CD)).sum(1)
     everywhere = (z_BD.sum(0) * x_CD.sum(0)).sum() * loss.mean_weight(len(x_CD))

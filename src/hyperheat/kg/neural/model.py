@@ -23,6 +23,7 @@ from hyperheat.kg.neural.stare import StareConfig, StareGraph
 from hyperheat.kg.neural.stare_decoder import StareDecoder, StareReader
 from hyperheat.kg.statements import Statements
 from hyperheat.nn import HeatConfig
+from hyperheat.nn.dropout import Dropout
 from hyperheat.tensors.join import map_arrays
 
 __all__ = ["ModelConfig", "Names", "StatementModel", "to_torch"]
@@ -75,7 +76,7 @@ class StatementModel(nn.Module):
         self.relation_label = _label_vectors(names, names.relations, dim)
         self.encoder = _ENCODERS[type(config.encoder)](config.encoder)
         self.encoder.initialise(self.entity, self.relation)
-        self.dropout = nn.Dropout(config.entity_dropout)
+        self.dropout = Dropout(config.entity_dropout)
         self.decoder = _DECODERS[type(config.decoder)](config.decoder, dim)
         self.register_buffer("questions_seen", torch.zeros((), dtype=torch.int64))
 

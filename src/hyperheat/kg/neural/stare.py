@@ -19,6 +19,7 @@ from torch import Tensor, nn
 
 from hyperheat.kg.neural.encoders import Table
 from hyperheat.kg.neural.graph import PairGraph, pair_graph
+from hyperheat.nn.dropout import Dropout
 from hyperheat.nn.rows import segment_sum, spread
 from hyperheat.tensors import Segments
 
@@ -53,7 +54,7 @@ class StareGraph(nn.Module):
     def __init__(self, config: StareConfig) -> None:
         super().__init__()
         self.layers = nn.ModuleList(StareLayer(config) for _ in range(config.layers))
-        self.dropout = nn.Dropout(config.layer_dropout)
+        self.dropout = Dropout(config.layer_dropout)
 
     def initialise(self, entities: Tensor, relations: Tensor) -> None:
         """Draw first vectors: relations are rotations by random angles, and backwards by the opposite ones."""
@@ -83,7 +84,7 @@ class StareLayer(nn.Module):
             nn.init.xavier_normal_(linear.weight)
         self.loop_relation = nn.Parameter(nn.init.xavier_normal_(torch.empty(1, dim)))
         self.norm = nn.BatchNorm1d(dim)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
 
     def forward(self, x: Tensor, r: Tensor, graph: PairGraph[Tensor]) -> tuple[Tensor, Tensor]:
         """Entities [N, D] and relations [2R, D] -> the next ones."""

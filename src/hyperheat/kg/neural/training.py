@@ -75,7 +75,7 @@ class KgJob:
         training = concatenate([data.train, data.valid]) if with_valid else data.train
         self._statements = distinct(training)
         self._held_out = None if settings.train_on == "train+valid" else _held_out(data, settings.validation)
-        self._main = main_questions(self._statements)
+        self.questions = main_questions(self._statements)
         self._qualifier = qualifier_questions(self._statements)
         main = self._statements.main_entities() if settings.candidates == "main" else slice(None)
         self._candidates = np.arange(len(training.entities))[main]
@@ -97,7 +97,7 @@ class KgJob:
         settings = self._settings
         seed = (settings.train.seed, epoch)
         random = np.random.default_rng(seed)
-        main = random.permutation(len(self._main))
+        main = random.permutation(len(self.questions))
         asked = int(len(self._qualifier) * settings.qualifier_questions)
         qualifier = random.permutation(len(self._qualifier))[:asked]
         count = -(-len(main) // settings.batch)
@@ -113,11 +113,11 @@ class KgJob:
         settings = self._settings
         seen = np.random.default_rng(batch.seed).random(len(self._statements)) >= settings.drop_statements
         if settings.hide_asked:
-            for questions, chosen in ((self._main, batch.main), (self._qualifier, batch.qualifier)):
+            for questions, chosen in ((self.questions, batch.main), (self._qualifier, batch.qualifier)):
                 seen[questions.statement[questions.posed_by(chosen)[1]]] = False
         loaded = Loaded(
             graph=self.trained.model.plan(self._statements[seen]),
-            main=_ask(self._statements, self._main, batch.main, self._candidates),
+            main=_ask(self._statements, self.questions, batch.main, self._candidates),
             qualifier=_ask(self._statements, self._qualifier, batch.qualifier, self._values),
         )
         return to_torch(loaded)

@@ -1,0 +1,147 @@
+"""The lean path of models against naive ones: the same scores and losses from the same weights."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from tests.kg.neural_data import HEAT, new_model, random_statements
+from torch.nn import functional as F
+
+from hyperheat.bench.kg import NaiveModel
+from hyperheat.kg import Statement, Statements
+from hyperheat.kg.neural.encoders import NoEncoder
+from hyperheat.kg.neural.loss import BinaryLoss, SoftmaxLoss, candidate_loss
+from hyperheat.kg.neural.model import to_torch
+from hyperheat.kg.neural.questions import OBJECT, SUBJECT, tokenise
+from hyperheat.kg.neural.scorer import ModelScorer
+from hyperheat.kg.neural.stare import StareConfig, rotate
+from hyperheat.kg.neural.stare_decoder import StareDecoder
+from hyperheat.nn import HeatConfig
+from hyperheat.nn.update import OwnUpdate
+
+ENCODERS = {
+    "none": NoEncoder(dim=16),
+    "heat": HEAT,
+    "heat-2": replace(HEAT, layers=2),
+    "heat-own-edges": replace(HEAT, layers=2, final_edges=True, edge_update=OwnUpdate()),
+    "stare": StareConfig(dim=16),
+}
+
+
+@pytest.mark.parametrize("encoder", ENCODERS.values(), ids=ENCODERS.keys())
+def test_scores_equal_those_of_the_naive_path(encoder):
+    statements = random_statements()
+    trained = new_model(statements, encoder)
+    naive = NaiveModel(trained.model, trained.config, statements).eval()
+    blank = np.random.default_rng(0).integers(0, 2 + statements.num_qualifiers)
+    tokens, order = tokenise(statements, blank)
+    with torch.no_grad():
+        expected = naive.scores(tokens).numpy()
+    np.testing.assert_allclose(ModelScorer(trained).ask(statements, blank)[order], expected, atol=1e-4)
+
+
+def test_gradients_equal_those_of_the_naive_path():
+    statements = random_statements()
+    trained = new_model(statements)
+    model = trained.model
+    tokens, _ = tokenise(statements, np.full(len(statements), OBJECT))
+    weights = torch.randn(len(statements), len(statements.entities))
+
+    def gradients(scores: torch.Tensor) -> list[torch.Tensor]:
+        model.zero_grad()
+        (scores * weights).sum().backward()
+        return [model.entity.grad.clone(), model.relation.grad.clone(), model.encoder.role.grad.clone()]  # pyright: ignore
+
+    table = model.encode(to_torch(model.plan(statements)))
+    lean = gradients(model.read(table, to_torch(tokens)) @ table.entities.T)
+    naive = gradients(NaiveModel(model, trained.config, statements).eval().scores(tokens))
+    for a, b in zip(lean, naive, strict=True):
+        torch.testing.assert_close(a, b, atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize("decoder", [None, StareDecoder(ff=24)], ids=["mask", "stare"])
+def test_a_question_alone_equals_the_same_among_others(decoder):
+    statements = random_statements()
+    trained = new_model(statements) if decoder is None else new_model(statements, decoder=decoder)
+    scorer = ModelScorer(trained)
+    blank = np.arange(len(statements)) % 2
+    together = scorer.ask(statements, blank)
+    for index in range(0, len(statements), 7):
+        alone = scorer.ask(statements[[index]], blank[[index]])
+        np.testing.assert_allclose(together[[index]], alone, atol=1e-5)
+
+
+def test_the_order_of_qualifiers_and_statements_says_nothing():
+    statements = random_statements()
+    turned = Statements.build(
+        Statement(s.subject, s.relation, s.object, s.qualifiers[::-1]) for s in reversed(list(statements))
+    )
+    trained = new_model(statements)
+    blank = np.full(len(statements), SUBJECT)
+    expected = ModelScorer(trained).ask(statements, blank)
+    other = ModelScorer(replace(trained, statements=turned)).ask(turned, blank)
+    np.testing.assert_allclose(other[::-1], expected, atol=1e-5)
+
+
+def test_the_blank_itself_is_not_read():
+    statements = random_statements()
+    trained = new_model(statements)
+    elsewhere = replace(statements, object=np.zeros_like(statements.object))
+    blank = np.full(len(statements), OBJECT)
+    scorer = ModelScorer(trained)
+    np.testing.assert_array_equal(scorer.ask(statements, blank), scorer.ask(elsewhere, blank))
+
+
+def test_heat_reads_the_graph_and_no_encoder_does_not():
+    statements = random_statements()
+    blank = np.full(10, OBJECT)
+    for encoder, reads in ((HEAT, True), (NoEncoder(dim=16), False), (StareConfig(dim=16), True)):
+        trained = new_model(statements, encoder)
+        whole = ModelScorer(trained).ask(statements[:10], blank)
+        part = ModelScorer(replace(trained, statements=statements[30:])).ask(statements[:10], blank)
+        assert np.allclose(whole, part) != reads
+
+
+def dense_softmax(scores: torch.Tensor, answers: torch.Tensor) -> torch.Tensor:
+    targets = 0.9 * answers / answers.sum(1, keepdim=True) + 0.1 / scores.shape[1]
+    return F.cross_entropy(scores, targets, reduction="sum")
+
+
+def dense_binary(scores: torch.Tensor, answers: torch.Tensor) -> torch.Tensor:
+    targets = 0.9 * answers + 1 / scores.shape[1]
+    return F.binary_cross_entropy_with_logits(scores, targets, reduction="none").mean(1).sum()
+
+
+@pytest.mark.parametrize(
+    ("loss", "dense"),
+    [(SoftmaxLoss(), dense_softmax), (BinaryLoss(), dense_binary)],
+    ids=["softmax", "binary"],
+)
+def test_losses_and_gradients_equal_those_of_the_whole_matrix(loss, dense):
+    torch.manual_seed(0)
+    z, x = torch.randn(600, 8, dtype=torch.float64), torch.randn(30, 8, dtype=torch.float64)
+    answers = (torch.rand(600, 30) < 0.1).double()
+    answers[torch.arange(600), torch.arange(600) % 30] = 1
+    row, column = answers.nonzero().T
+    results = []
+    for function in (lambda: candidate_loss(loss, z, x, row, column), lambda: dense(z @ x.T, answers)):
+        z.requires_grad_().grad, x.requires_grad_().grad = None, None
+        value = function()
+        (3 * value).backward()
+        results.append((value.detach(), z.grad, x.grad))
+    for lean, expected in zip(*results, strict=True):
+        torch.testing.assert_close(lean, expected)
+
+
+def test_rotation_is_the_complex_product():
+    # (1 + 2i)(3 - i) = 5 + 5i and (0 + i)(2 + 0i) = 2i, real parts first
+    x, r = torch.tensor([[1.0, 0.0, 2.0, 1.0]]), torch.tensor([[3.0, 2.0, -1.0, 0.0]])
+    assert rotate(x, r).tolist() == [[5.0, 0.0, 5.0, 2.0]]
+
+
+def test_heat_of_two_layers_without_kept_states_has_a_state_per_edge():
+    statements = random_statements()
+    own = HeatConfig(dim=16, layers=2, heads=4, ff=24)
+    assert len(new_model(statements, own).model.plan(statements).state) == len(statements)
+    assert len(new_model(statements).model.plan(statements).state) == len(statements.relations)
