@@ -87,12 +87,13 @@ def _error(error: ScanError, colour: bool) -> str:
 
 def _rows(line: FrameLine, gutter: int, level: str, colour: bool) -> Iterator[str]:
     before, marked, after = visible_code(line.before, line.marked, line.after)
+    blank = " " if before or marked or after else ""
     if line.number is None:
         bar = _painted(f"{'+':>{gutter}} |", "added", colour)
-        yield f"{bar} {before}{_painted(marked, 'added', colour)}{after}".rstrip()
+        yield f"{bar}{blank}{before}{_painted(marked, 'added', colour)}{after}"
         return
     bar = _painted(f"{line.number:>{gutter}} |", "faint", colour)
-    yield f"{bar} {before}{marked}{after}".rstrip()
+    yield f"{bar}{blank}{before}{marked}{after}"
     if marked:
         bar = _painted(f"{'':>{gutter}} |", "faint", colour)
         yield f"{bar} {' ' * columns(before)}{_painted('^' * max(columns(marked), 1), level, colour)}"
