@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from tests.kg.neural_data import HEAT, new_model, random_statements
+from tests.kg.neural_data import HEAT, dataset, new_model, random_statements
 from torch.nn import functional as F
 
-from hyperheat.bench.kg import NaiveModel
+from hyperheat.bench.kg import NaiveModel, contestants, measure
 from hyperheat.kg import Statement, Statements
 from hyperheat.kg.neural.encoders import NoEncoder
 from hyperheat.kg.neural.loss import BinaryLoss, SoftmaxLoss, candidate_loss
@@ -145,3 +145,22 @@ def test_heat_of_two_layers_without_kept_states_has_a_state_per_edge():
     own = HeatConfig(dim=16, layers=2, heads=4, ff=24)
     assert len(new_model(statements, own).model.plan(statements).state) == len(statements)
     assert len(new_model(statements).model.plan(statements).state) == len(statements.relations)
+
+
+@pytest.mark.parametrize("recipe", ["no-encoder", "heat", "stare"])
+def test_the_benchmark_compares_equal_losses(recipe):
+    statements = random_statements()
+    settings = ("model.encoder.dim=16", "model.decoder.ff=24", "batch=30")
+    job, lean, naive = contestants(
+        recipe, dataset(statements[:50], statements[50:55], statements[55:]), settings
+    )
+    job.model.eval()
+    assert lean() == pytest.approx(naive(), rel=1e-4)
+
+
+def test_the_benchmark_reports_every_encoder():
+    statements = random_statements()
+    data = dataset(statements[:50], statements[50:55], statements[55:])
+    records = measure(data, ("model.encoder.dim=16", "model.decoder.ff=24", "batch=30"), repeats=1)
+    assert [record["encoder"] for record in records] == ["no-encoder", "stare", "heat"]
+    assert all(record["seconds_per_epoch"] > 0 < record["speedup_over_naive"] for record in records)

@@ -6,7 +6,7 @@ all of their tokens to the last layer; scores all entities at once and hides tho
 Letters: N entities, M statements, B questions, L padded tokens, D width.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -31,7 +31,7 @@ from hyperheat.nn import HeatConfig
 from hyperheat.tensors import Vocabulary, collate
 from hyperheat.train import override
 
-__all__ = ["NaiveModel", "measure"]
+__all__ = ["NaiveModel", "contestants", "measure"]
 
 _PUBLISHED_BATCH = 512
 
@@ -179,42 +179,50 @@ def _padded(tokens: Tokens[np.ndarray], blank_row: int) -> tuple[Tensor, Tensor,
     return torch.as_tensor(entry), torch.as_tensor(role), torch.as_tensor(blank)
 
 
-def measure(data: Dataset, assignments: tuple[str, ...] = (), repeats: int = 3) -> list[dict[str, Any]]:
+def measure(data: Dataset, assignments: Sequence[str] = (), repeats: int = 3) -> list[dict[str, Any]]:
     """Seconds of training per epoch of each encoder, updates left out, beside the naive path in the same process."""
     records = []
     for name in ("no-encoder", "stare", "heat"):
-        settings = replace(RECIPES[name](), hide_asked=False, drop_statements=0.0, qualifier_questions=0.0)
-        settings = override(settings, assignments)
-        job = KgJob(settings, _cut(data))
-        lean, naive = _contestants(job, settings)
+        job, lean, naive = contestants(name, data, assignments)
         times = interleaved_ms({"lean": lean, "naive": naive}, repeats=repeats, seconds=60.0)
-        batches = len(job.batches(0))
         records.append(
             {
                 "encoder": name,
-                "seconds_per_epoch": times["lean"] * batches / 1e3,
+                "seconds_per_epoch": times["lean"] * len(job.batches(0)) / 1e3,
                 "speedup_over_naive": times["naive"] / times["lean"],
             }
         )
     return records
 
 
-def _contestants(job: KgJob, settings: KgSettings) -> tuple[Callable[[], None], Callable[[], None]]:
-    """Forward and backward of the first batch, lean and naive."""
+def contestants(
+    recipe: str, data: Dataset, assignments: Sequence[str] = ()
+) -> tuple[KgJob, Callable[[], float], Callable[[], float]]:
+    """Forward and backward of the first batch of an epoch, lean and naive; both return the loss."""
+    settings = replace(RECIPES[recipe](), hide_asked=False, drop_statements=0.0, qualifier_questions=0.0)
+    settings = override(settings, assignments)
+    job = KgJob(settings, _cut(data))
     trained, batch = job.trained, job.batches(0)[0]
     naive = NaiveModel(trained.model, trained.config, trained.statements)
     candidates = torch.as_tensor(trained.statements.main_entities())
 
-    def run_lean() -> None:
-        job.loss(job.load(batch))[0].backward()
+    def run_lean() -> float:
+        loss, _ = job.loss(job.load(batch))
+        loss.backward()
+        return loss.item()
 
-    def run_naive() -> None:
+    def run_naive() -> float:
+        naive.train(job.model.training)
+        total = 0.0
         for start in range(0, len(batch.main), _PUBLISHED_BATCH):
             chosen = batch.main[start : start + _PUBLISHED_BATCH]
-            questions, targets = _targets(job.questions, trained.statements, chosen, candidates, settings)
-            naive.loss(questions, targets, candidates).backward()
+            tokens, targets = _targets(job.questions, trained.statements, chosen, candidates, settings)
+            loss = naive.loss(tokens, targets, candidates)
+            loss.backward()
+            total += loss.item()
+        return total
 
-    return run_lean, run_naive
+    return job, run_lean, run_naive
 
 
 def _targets(

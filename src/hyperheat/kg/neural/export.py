@@ -1,8 +1,8 @@
 """Encoded entities and relations as a file: safetensors with the ids as metadata, or Parquet with a row per id."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from safetensors.numpy import save_file
@@ -12,6 +12,9 @@ from hyperheat.kg.neural.folder import TrainedModel
 from hyperheat.kg.neural.scorer import ModelScorer
 
 __all__ = ["export_embeddings"]
+
+_Names = dict[str, tuple[str, ...]]
+_Vectors = dict[str, np.ndarray]
 
 
 def export_embeddings(trained: TrainedModel, path: str | Path) -> None:
@@ -31,11 +34,11 @@ def export_embeddings(trained: TrainedModel, path: str | Path) -> None:
         write(temporary, names, vectors, trained.names.labels)
 
 
-def _write_safetensors(path: Path, names: Any, vectors: dict[str, np.ndarray], labels: Any) -> None:
+def _write_safetensors(path: Path, names: _Names, vectors: _Vectors, labels: Mapping[str, str]) -> None:
     save_file(vectors, path, metadata={kind: json.dumps(ids) for kind, ids in names.items()})
 
 
-def _write_parquet(path: Path, names: Any, vectors: dict[str, np.ndarray], labels: Any) -> None:
+def _write_parquet(path: Path, names: _Names, vectors: _Vectors, labels: Mapping[str, str]) -> None:
     import pyarrow as pa
     from pyarrow import parquet
 

@@ -8,8 +8,10 @@ tokenizer.json           of labels, where they are read
 """
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 from safetensors import SafetensorError
@@ -24,6 +26,7 @@ from hyperheat.train.override import from_dict, to_dict
 
 __all__ = ["TrainedModel", "load_model", "save_model"]
 
+T = TypeVar("T")
 _COLUMNS = ("subject", "relation", "object", "offsets", "qualifier", "value")
 
 
@@ -85,7 +88,7 @@ def load_model(folder: str | Path) -> TrainedModel:
     return trained
 
 
-def _names(values: dict, config: ModelConfig, folder: Path) -> Names:
+def _names(values: dict[str, Any], config: ModelConfig, folder: Path) -> Names:
     tokenizer = None
     if isinstance(config.labels, BpeLabels):
         tokenizer = (folder / "tokenizer.json").read_text(encoding="utf-8")
@@ -97,7 +100,7 @@ def _names(values: dict, config: ModelConfig, folder: Path) -> Names:
     )
 
 
-def _read(path: Path, build):
+def _read(path: Path, build: Callable[[Any], T]) -> T:
     try:
         return build(json.loads(path.read_text(encoding="utf-8")))
     except (ValueError, TypeError, KeyError) as error:

@@ -68,11 +68,17 @@ def candidate_loss(
     loss: SoftmaxLoss | BinaryLoss, z_BD: Tensor, x_CD: Tensor, row_K: Tensor, column_K: Tensor
 ) -> Tensor:
     """The loss summed over questions; answer k of question `row[k]` is candidate `column[k]`."""
+    precision = torch.promote_types(
+        x_CD.dtype, torch.float32
+    )  # also where the network runs in half precision
+    z_BD, x_CD = z_BD.to(precision), x_CD.to(precision)
     weight_K = loss.answer_weights(row_K, x_CD)
     # All that is linear in the scores needs no matrix of them.
     answers = (F.embedding(row_K, z_BD) * F.embedding(column_K, x_CD)).sum(1)
     everywhere = (z_BD.sum(0) * x_CD.sum(0)).sum() * loss.mean_weight(len(x_CD))
-    return _Normaliser.apply(z_BD, x_CD, loss) - (weight_K * answers).sum() - everywhere
+    with torch.autocast(x_CD.device.type, enabled=False):
+        normaliser = _Normaliser.apply(z_BD, x_CD, loss)
+    return normaliser - (weight_K * answers).sum() - everywhere
 
 
 class _Normaliser(torch.autograd.Function):

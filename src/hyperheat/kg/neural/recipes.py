@@ -55,31 +55,33 @@ class KgSettings:
 Recipe = Callable[[], KgSettings]
 
 
+_HEAT = HeatConfig(dim=128, layers=1, heads=4, ff=256, final_edges=False)
+
+
 def heat() -> KgSettings:
     """HEAT with max aggregation, sized for two cores."""
-    encoder = HeatConfig(dim=128, layers=1, heads=4, ff=256, final_edges=False)
-    return KgSettings(model=ModelConfig(encoder=encoder), train=_training())
+    return _improved(ModelConfig(encoder=_HEAT))
 
 
 def heat_crossatt() -> KgSettings:
     """HEAT with cross-attention as aggregation."""
-    return _with_encoder(replace(_heat_config(), aggregate=CrossAttentionAggregate()))
+    return _improved(ModelConfig(encoder=replace(_HEAT, aggregate=CrossAttentionAggregate())))
 
 
 def heat_labels() -> KgSettings:
-    """HEAT that reads labels."""
-    settings = heat()
-    return replace(settings, model=replace(settings.model, labels=BpeLabels()))
+    """HEAT with cross-attention that reads labels, as in the paper's last row."""
+    encoder = replace(_HEAT, aggregate=CrossAttentionAggregate())
+    return _improved(ModelConfig(encoder=encoder, labels=BpeLabels()))
 
 
 def no_encoder() -> KgSettings:
     """The decoder alone, in the manner of Hy-Transformer."""
-    return _with_encoder(NoEncoder(dim=128))
+    return _improved(ModelConfig(encoder=NoEncoder(dim=128)))
 
 
 def stare() -> KgSettings:
     """StarE's graph network under the same decoder."""
-    return _with_encoder(StareConfig(dim=128))
+    return _improved(ModelConfig(encoder=StareConfig(dim=128)))
 
 
 def published_stare() -> KgSettings:
@@ -91,33 +93,28 @@ def published_stare() -> KgSettings:
 
 def published_heat() -> KgSettings:
     """HEAT (max) as in the paper: in StarE's training, with its decoder."""
-    encoder = HeatConfig(dim=100, layers=1, heads=4, ff=512, final_edges=False)
+    encoder = replace(_HEAT, dim=100, ff=512)
     model = ModelConfig(encoder=encoder, decoder=StareDecoder(layers=1))
     return _published(model, batch=512, lr=4e-4, epochs=1000)
 
 
 def smallest() -> KgSettings:
     """A model for trying things out."""
-    encoder = HeatConfig(dim=32, layers=1, heads=4, ff=64, final_edges=False)
-    model = ModelConfig(encoder=encoder, decoder=MaskDecoder(layers=1, ff=64))
+    model = ModelConfig(encoder=replace(_HEAT, dim=32, ff=64), decoder=MaskDecoder(layers=1, ff=64))
     train = replace(_training(), lr=3e-3, max_steps=300, warmup=20, validate_every=100)
     return KgSettings(model=model, batch=256, train=train)
 
 
-def _heat_config() -> HeatConfig:
-    return HeatConfig(dim=128, layers=1, heads=4, ff=256, final_edges=False)
-
-
-def _with_encoder(encoder: NoEncoder | HeatConfig | StareConfig) -> KgSettings:
-    return replace(heat(), model=replace(heat().model, encoder=encoder))
+def _improved(model: ModelConfig) -> KgSettings:
+    return KgSettings(model=model, qualifier_questions=0.1, train=_training())
 
 
 def _training() -> TrainSettings:
     return TrainSettings(
         lr=1e-3,
-        warmup=400,
+        warmup=600,
         schedule="cosine",
-        max_steps=9_000,
+        max_steps=12_000,
         clip=1.0,
         ema=0.999,
         validate_every=1_000,

@@ -1,0 +1,251 @@
+"""Training through the one loop: learning by heart, resuming, folders, and the commands."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors import safe_open
+from tests.kg.neural_data import HEAT, dataset, new_model, random_statements
+
+from hyperheat.cli.kg import evaluate, train
+from hyperheat.kg import Statement, Statements
+from hyperheat.kg.evaluation import Protocol
+from hyperheat.kg.evaluation import evaluate as evaluate_scorer
+from hyperheat.kg.neural.decoders import MaskDecoder
+from hyperheat.kg.neural.encoders import NoEncoder
+from hyperheat.kg.neural.export import export_embeddings
+from hyperheat.kg.neural.folder import load_model, save_model
+from hyperheat.kg.neural.labels import BpeLabels
+from hyperheat.kg.neural.loss import BinaryLoss
+from hyperheat.kg.neural.model import ModelConfig
+from hyperheat.kg.neural.recipes import RECIPES, KgSettings
+from hyperheat.kg.neural.scorer import ModelScorer, scorer_for
+from hyperheat.kg.neural.stare import StareConfig
+from hyperheat.kg.neural.stare_decoder import StareDecoder
+from hyperheat.kg.neural.training import KgJob, train_model
+from hyperheat.kg.ranking import rank
+from hyperheat.nn.aggregate import CrossAttentionAggregate
+from hyperheat.train import TrainSettings
+
+ALL = random_statements(40)
+DATA = dataset(ALL[:30], ALL[30:35], ALL[35:])
+FEW = random_statements(16, entities=10)
+FEW_DATA = dataset(FEW[:12], FEW[12:14], FEW[14:])
+QUICK = TrainSettings(lr=1e-2, max_steps=120, warmup=5, watch="mrr", mode="max", threads=1)
+BY_HEART = KgSettings(
+    model=ModelConfig(encoder=HEAT, decoder=MaskDecoder(layers=1, ff=32), entity_dropout=0.0),
+    hide_asked=False,
+    drop_statements=0.0,
+    batch=32,
+    train=QUICK,
+)
+MODELS = {
+    "none": ModelConfig(encoder=NoEncoder(dim=16), decoder=MaskDecoder(layers=1, ff=32), entity_dropout=0.0),
+    "heat": BY_HEART.model,
+    "heat-crossatt": replace(BY_HEART.model, encoder=replace(HEAT, aggregate=CrossAttentionAggregate())),
+    "stare": ModelConfig(
+        encoder=StareConfig(dim=16, layers=1), decoder=StareDecoder(layers=1, ff=32), entity_dropout=0.0
+    ),
+}
+
+
+def training_mrr(folder: Path) -> float:
+    scorer = ModelScorer(load_model(folder))
+    everyone = np.ones(len(FEW.entities), bool)
+    return rank(scorer, FEW_DATA.train, known=FEW, candidates=everyone).metrics()["both"].mrr
+
+
+@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
+def test_a_small_graph_is_learnt_by_heart(model: ModelConfig, tmp_path: Path):
+    outcome = train_model(replace(BY_HEART, model=model), FEW_DATA, tmp_path / "run")
+    assert (outcome.ended_by, outcome.step) == ("max_steps", 120)
+    assert training_mrr(tmp_path / "run" / "best") > 0.9
+
+
+def test_the_binary_loss_learns_too(tmp_path: Path):
+    train_model(replace(BY_HEART, loss=BinaryLoss(), candidates="all"), FEW_DATA, tmp_path / "run")
+    assert training_mrr(tmp_path / "run" / "best") > 0.9
+
+
+def test_values_of_qualifiers_can_be_learnt(tmp_path: Path):
+    train_model(replace(BY_HEART, qualifier_questions=1.0), FEW_DATA, tmp_path / "run")
+    with_one = FEW_DATA.train[FEW_DATA.train.num_qualifiers == 1]
+    assert len(with_one) > 1
+    scores = ModelScorer(load_model(tmp_path / "run" / "best")).ask(with_one, np.full(len(with_one), 2))
+    assert (scores.argmax(1) == with_one.value).all()
+
+
+def test_a_resumed_run_ends_with_the_same_bits(tmp_path: Path):
+    settings = replace(BY_HEART, hide_asked=True, drop_statements=0.3, qualifier_questions=0.5)
+    short, whole = (replace(settings, train=replace(QUICK, max_steps=n)) for n in (7, 12))
+    train_model(whole, DATA, tmp_path / "whole")
+    train_model(replace(short, train=replace(short.train, schedule="constant")), DATA, tmp_path / "parts")
+    train_model(whole, DATA, tmp_path / "parts", resume=True)
+    one, other = (load_model(tmp_path / run / "best").model.state_dict() for run in ("whole", "parts"))
+    for name, tensor in one.items():
+        assert torch.equal(tensor, other[name]), name
+
+
+def test_with_nothing_held_out_the_last_model_is_kept(tmp_path: Path):
+    outcome = train_model(replace(BY_HEART, train=replace(QUICK, max_steps=9)), DATA, tmp_path / "run")
+    assert outcome.best_step == 9
+    assert load_model(tmp_path / "run" / "best").model.questions_seen == outcome.samples
+
+
+def test_held_out_statements_choose_the_best_model(tmp_path: Path):
+    settings = replace(BY_HEART, train_on="train", train=replace(QUICK, max_steps=9, ema=0.9))
+    outcome = train_model(settings, DATA, tmp_path / "run")
+    assert outcome.best is not None
+    assert 0 < outcome.best < 1
+    assert load_model(tmp_path / "run" / "best").statements == DATA.train
+
+
+def test_asked_statements_are_hidden_from_the_encoder():
+    job = KgJob(replace(BY_HEART, hide_asked=True, batch=10), DATA)
+    batch = job.batches(0)[0]
+    hidden = set(job.questions.statement[job.questions.posed_by(batch.main)[1]].tolist())
+    assert 0 < len(hidden) < 35
+    edges = job.load(batch).graph.plan.edges.offsets
+    assert len(edges) - 2 == 35 - len(hidden)
+
+
+def test_an_epoch_asks_every_question_once_and_a_share_of_the_qualifiers():
+    job = KgJob(replace(BY_HEART, qualifier_questions=0.5, batch=10), DATA)
+    batches = job.batches(3)
+    assert sorted(np.concatenate([b.main for b in batches]).tolist()) == list(range(len(job.questions)))
+    assert sum(len(b.qualifier) for b in batches) == len(job.trained.statements.value) // 2
+    again = job.batches(3)
+    assert all((a.main == b.main).all() for a, b in zip(batches, again, strict=True))
+    assert any((a.main != b.main).any() for a, b in zip(batches[:-1], job.batches(4)[:-1], strict=True))
+
+
+def test_labels_give_equal_entities_equal_vectors(tmp_path: Path):
+    labels = {"e0": "Zurich", "e1": "Zürich Nord", "r0": "located in"}
+    settings = replace(
+        BY_HEART,
+        model=replace(BY_HEART.model, labels=BpeLabels(tokens=300)),
+        train=replace(QUICK, max_steps=3),
+    )
+    train_model(settings, replace(DATA, labels=labels), tmp_path / "run")
+    trained = load_model(tmp_path / "run" / "best")
+    assert trained.names.labels == labels
+    assert trained.model.entity_label is not None
+    vectors = trained.model.entity_label()
+    unlabelled = [name not in labels for name in trained.names.entities]
+    assert (vectors.abs().sum(1) == 0).tolist() == unlabelled
+    with pytest.raises(ValueError, match="expected labels for BpeLabels to read, got none"):
+        KgJob(settings, DATA)
+
+
+def test_a_folder_gives_back_the_model_and_refuses_others(tmp_path: Path):
+    trained = new_model(DATA.train)
+    save_model(trained, tmp_path)
+    blank = np.ones(len(DATA.train), np.int64)
+    expected = ModelScorer(trained).ask(DATA.train, blank)
+    np.testing.assert_array_equal(ModelScorer(load_model(tmp_path)).ask(DATA.train, blank), expected)
+    (tmp_path / "names.json").write_text("{}")
+    with pytest.raises(ValueError, match=r"names.json: not a file of a trained model"):
+        load_model(tmp_path)
+    with pytest.raises(ValueError, match=r"expected the folder of a trained model, got no config.json"):
+        load_model(tmp_path / "elsewhere")
+
+
+def test_a_model_is_evaluated_only_on_what_it_was_not_trained_on():
+    trained = new_model(DATA.train)
+    protocol = Protocol(train_on="train", evaluate_on="valid")
+    evaluation = evaluate_scorer(DATA, lambda training: scorer_for(trained, training), protocol)
+    assert evaluation.statements == 5
+    with pytest.raises(ValueError, match="--train-on says on which splits"):
+        evaluate_scorer(DATA, lambda training: scorer_for(trained, training))
+    other = Statements.build([Statement("x", "y", "z")])
+    with pytest.raises(ValueError, match="got a model of 20 and 5"):
+        scorer_for(trained, other)
+
+
+def test_embeddings_are_exported_with_their_ids(tmp_path: Path):
+    trained = new_model(DATA.train)
+    export_embeddings(trained, tmp_path / "x.safetensors")
+    with safe_open(tmp_path / "x.safetensors", "numpy") as file:
+        assert json.loads(file.metadata()["entities"]) == list(ALL.entities)
+        assert file.get_tensor("entities").shape == (20, 16)
+        assert file.get_tensor("relations").shape == (5, 16)
+    export_embeddings(trained, tmp_path / "x.parquet")
+    from pyarrow import parquet
+
+    rows = parquet.read_table(tmp_path / "x.parquet").to_pylist()
+    assert [row["id"] for row in rows] == [*ALL.entities, *ALL.relations]
+    assert len(rows[0]["vector"]) == 16
+    with pytest.raises(ValueError, match=r"expected a name that ends in .safetensors or .parquet"):
+        export_embeddings(trained, tmp_path / "x.txt")
+
+
+def test_every_recipe_can_be_built():
+    for name, recipe in RECIPES.items():
+        settings = recipe()
+        labels = {"e0": "Zurich"} if isinstance(settings.model.labels, BpeLabels) else {}
+        job = KgJob(settings, replace(DATA, labels=labels))
+        loss, _ = job.loss(job.load(job.batches(0)[0]))
+        loss.backward()
+        unused = [n for n, p in job.model.named_parameters() if p.grad is None]
+        assert unused == [], name
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, split in DATA.splits.items():
+        lines = [
+            ",".join([s.subject, s.relation, s.object, *(x for pair in s.qualifiers for x in pair)])
+            for s in split
+        ]
+        (tmp_path / f"{name}.txt").write_text("\n".join(lines) + "\n")
+    return tmp_path
+
+
+def test_the_commands_train_and_evaluate(folder: Path, capsys: pytest.CaptureFixture[str]):
+    quick = ("train.max_steps=4", "train.warmup=1", "train.threads=1")
+    train(data=str(folder), out=folder / "run", recipe="smallest", set=quick)
+    vectors = folder / "vectors.safetensors"
+    evaluate(model=str(folder / "run" / "best"), data=str(folder), export=vectors, json=True)
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["protocol"]["name"] == "stare"
+    assert shown["metrics"]["both"]["queries"] == 10
+    assert vectors.exists()
+
+
+@pytest.mark.parametrize(
+    ("recipe", "assignments", "message"),
+    [
+        ("heet", (), "recipe: expected one of heat, "),
+        ("heat", ("model.encoder.dims=4",), "dims"),
+        ("heat", ("batch=many",), "batch: expected an int, got 'many'"),
+        ("heat", ("drop_statements=2",), "drop_statements: expected a share from 0 to 1, got 2.0"),
+        ("published-heat", ("qualifier_questions=0.5",), "expected 0 with StareDecoder"),
+        ("heat", ("model.encoder.dim=30", "model.encoder.heads=3"), "expected a multiple of decoder.heads=4"),
+    ],
+)
+def test_unknown_recipes_and_settings_are_refused(
+    recipe: str, assignments: tuple[str, ...], message: str, folder: Path, capsys: pytest.CaptureFixture[str]
+):
+    with pytest.raises(SystemExit):
+        train(data=str(folder), out=folder / "run", recipe=recipe, set=assignments)
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("model", "export", "message"),
+    [
+        ("nowhere", None, "expected heuristic, or the folder of a trained model, got 'nowhere'"),
+        (
+            "heuristic",
+            Path("x.parquet"),
+            "export: expected a trained model, got heuristic, which has no vectors",
+        ),
+    ],
+)
+def test_what_cannot_be_evaluated_is_said(model, export, message, folder: Path, capsys):
+    with pytest.raises(SystemExit):
+        evaluate(model=model, data=str(folder), export=export)
+    assert message in capsys.readouterr().err
