@@ -6,11 +6,15 @@ import torch
 from hyperheat.kg import Statement, Statements
 from hyperheat.kg.datasets import Dataset
 from hyperheat.kg.neural.decoders import MaskDecoder
+from hyperheat.kg.neural.encoders import NoEncoder
 from hyperheat.kg.neural.folder import TrainedModel
 from hyperheat.kg.neural.model import ModelConfig, Names
+from hyperheat.kg.neural.stare import StareConfig
+from hyperheat.kg.neural.stare_decoder import StareDecoder
 from hyperheat.nn import HeatConfig
 
 HEAT = HeatConfig(dim=16, layers=1, heads=4, ff=24, final_edges=False)
+DECODER = MaskDecoder(ff=24)
 
 
 def random_statements(count: int = 60, entities: int = 20, relations: int = 5, seed: int = 0) -> Statements:
@@ -32,7 +36,11 @@ def names_of(statements: Statements) -> Names:
     return Names(entities=statements.entities, relations=statements.relations, labels={})
 
 
-def new_model(statements: Statements, encoder=HEAT, decoder=MaskDecoder(ff=24)) -> TrainedModel:  # noqa: B008
+def new_model(
+    statements: Statements,
+    encoder: NoEncoder | HeatConfig | StareConfig = HEAT,
+    decoder: MaskDecoder | StareDecoder = DECODER,
+) -> TrainedModel:
     """A model in eval mode whose weights are far from their simple beginnings."""
     torch.manual_seed(0)
     config = ModelConfig(encoder=encoder, decoder=decoder)
