@@ -1,0 +1,181 @@
+"""Is this an exported detector, whole and harmless? Read from the bytes, before any runtime sees them.
+
+An ONNX file is a protobuf message. It may name files beside it, operators of plug-ins, functions and nested graphs. None
+of them are in an exported detector, so a file with any of them is refused. The fields are numbered as in onnx.proto.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from hyperheat.bugs.onnx.inputs import INPUTS
+
+__all__ = ["CALIBRATION", "FILES", "FORMAT", "IR_VERSION", "OPSET", "OUTPUTS", "check_graph", "read_folder"]
+
+FORMAT = "hyperheat-onnx-detector"
+OPSET, IR_VERSION = 18, 8
+OUTPUTS = ("choices", "rewrites")
+
+FILES = ("model.onnx", "vocab.json", "config.json")
+"""What the manifest lists with size and sha256."""
+
+CALIBRATION = "calibration.json"
+"""A file that may be added to the folder later, with confidences measured on held-out code."""
+
+_MAX_BYTES = 1 << 28
+_OPERATORS = frozenset(
+    "Add Cast Concat Div Equal Gather Gemm Identity LayerNormalization Log MatMul Mul ReduceMax ReduceSum Relu Reshape "
+    "Softmax Split Squeeze Transpose Unsqueeze Where".split()
+)
+
+_MODEL_IR, _MODEL_GRAPH, _MODEL_OPSETS = 1, 7, 8
+_MODEL_FIELDS = {_MODEL_IR, 2, _MODEL_GRAPH, _MODEL_OPSETS}  # 2 is the name of the producer
+_GRAPH_NODE, _GRAPH_INITIALIZER, _GRAPH_INPUT, _GRAPH_OUTPUT = 1, 5, 11, 12
+_GRAPH_FIELDS = {_GRAPH_NODE, 2, _GRAPH_INITIALIZER, _GRAPH_INPUT, _GRAPH_OUTPUT}  # 2 is its name
+_NODE_FIELDS = {1, 2, 3, 4, 5}  # inputs, outputs, name, operator, attributes
+_ATTRIBUTE_FIELDS = {
+    1,
+    2,
+    3,
+    4,
+    7,
+    8,
+    20,
+}  # name, numbers, texts, lists of numbers, type; no tensors, no graphs
+_TENSOR_FIELDS = {1, 2, 8, 9}  # sizes, type, name, bytes; no data elsewhere
+
+
+def read_folder(folder: Path) -> dict[str, bytes]:
+    """The files of an exported detector, by name, if they are those of its manifest."""
+    path = folder / "manifest.json"
+    try:
+        manifest = json.loads(_read(path, 1 << 16))
+    except FileNotFoundError:
+        raise ValueError(
+            f"{folder}: expected an exported detector, got a folder without manifest.json"
+        ) from None
+    except ValueError as error:
+        raise ValueError(f"{path}: not a manifest: {error}") from error
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise ValueError(f"{path}: expected the format {FORMAT!r}, got something else")
+    listed = manifest.get("files")
+    if not isinstance(listed, dict) or set(listed) != set(FILES):
+        raise ValueError(f"{path}: expected entries for the files {', '.join(FILES)}, got other ones")
+    return {name: _read_listed(folder / name, listed[name]) for name in FILES}
+
+
+def _read_listed(path: Path, entry: Any) -> bytes:
+    size, digest = (entry.get(key) if isinstance(entry, dict) else None for key in ("bytes", "sha256"))
+    try:
+        content = _read(path, _MAX_BYTES)
+    except FileNotFoundError:
+        raise ValueError(f"{path}: expected a file of {size} bytes, got none") from None
+    if len(content) != size:
+        raise ValueError(f"{path}: expected {size} bytes as in the manifest, got {len(content)}")
+    if hashlib.sha256(content).hexdigest() != digest:
+        raise ValueError(f"{path}: expected the sha256 of the manifest, got another: the file was changed")
+    return content
+
+
+def _read(path: Path, limit: int) -> bytes:
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{path}: expected a file, got something else")
+    with path.open("rb") as file:
+        content = file.read(limit + 1)
+    if len(content) > limit:
+        raise ValueError(f"{path}: expected at most {limit} bytes, got more")
+    return content
+
+
+def check_graph(content: bytes) -> None:
+    """Refuse a model that is not a plain graph of known operators over known inputs with all data inside."""
+    model = _Message(memoryview(content), "model", _MODEL_FIELDS)
+    if (version := model.one(_MODEL_IR)) != IR_VERSION:
+        raise ValueError(f"model: expected ONNX IR version {IR_VERSION}, got {version}")
+    opsets = [
+        (_text(opset.one(1, b"")), opset.one(2)) for opset in model.messages(_MODEL_OPSETS, "opset", {1, 2})
+    ]
+    if opsets != [("", OPSET)]:
+        raise ValueError(f"model: expected operators of ONNX, version {OPSET}, got {opsets}")
+    (graph,) = model.messages(_MODEL_GRAPH, "graph", _GRAPH_FIELDS)
+    for node in graph.messages(_GRAPH_NODE, "node", _NODE_FIELDS):
+        operator = _text(node.one(4))
+        if operator not in _OPERATORS:
+            raise ValueError(f"model: expected operators of an exported detector, got {operator!r}")
+        for attribute in node.messages(5, "attribute", _ATTRIBUTE_FIELDS):
+            attribute.one(1)
+    for tensor in graph.messages(_GRAPH_INITIALIZER, "weights", _TENSOR_FIELDS):
+        tensor.one(8)
+    unknown = {_text(value.one(1)) for value in graph.messages(_GRAPH_INPUT, "input", {1, 2})} - INPUTS.keys()
+    if unknown:
+        raise ValueError(f"model: expected known inputs, got {min(unknown)!r}")
+    outputs = tuple(_text(value.one(1)) for value in graph.messages(_GRAPH_OUTPUT, "output", {1, 2}))
+    if outputs != OUTPUTS:
+        raise ValueError(f"model: expected the outputs {', '.join(OUTPUTS)}, got {', '.join(outputs)}")
+
+
+class _Message:
+    """The fields of one protobuf message, of which only the allowed ones may be there."""
+
+    def __init__(self, data: memoryview, what: str, allowed: set[int]) -> None:
+        self.what = what
+        self.fields: dict[int, list[Any]] = {}
+        for number, value in _fields(data):
+            if number not in allowed:
+                raise ValueError(f"{what}: expected no field {number} of onnx.proto, got one")
+            self.fields.setdefault(number, []).append(value)
+
+    def one(self, number: int, default: Any = None) -> Any:
+        """The only value of a field."""
+        values = self.fields.get(number, [] if default is None else [default])
+        if len(values) != 1:
+            raise ValueError(
+                f"{self.what}: expected field {number} of onnx.proto once, got it {len(values)} times"
+            )
+        return values[0]
+
+    def messages(self, number: int, what: str, allowed: set[int]) -> "list[_Message]":
+        """The values of a field that are messages."""
+        values = self.fields.get(number, [])
+        if any(not isinstance(value, memoryview) for value in values):
+            raise ValueError(f"{self.what}: expected field {number} of onnx.proto to be a message")
+        return [_Message(value, what, allowed) for value in values]
+
+
+def _fields(data: memoryview) -> Iterator[tuple[int, Any]]:
+    """Number and value of each field: an int, or the bytes of what is longer."""
+    at = 0
+    while at < len(data):
+        key, at = _varint(data, at)
+        wire = key & 7
+        if wire == 0:
+            value, at = _varint(data, at)
+        elif wire in (1, 2, 5):
+            size, at = _varint(data, at) if wire == 2 else (8 if wire == 1 else 4, at)
+            value, at = data[at : at + size], at + size
+            if at > len(data):
+                raise ValueError("model: expected a whole ONNX file, got one that ends early")
+        else:
+            raise ValueError(f"model: expected an ONNX file, got wire type {wire}")
+        yield key >> 3, value
+
+
+def _varint(data: memoryview, at: int) -> tuple[int, int]:
+    value = 0
+    for shift in range(0, 70, 7):
+        if at >= len(data):
+            raise ValueError("model: expected a whole ONNX file, got one that ends early")
+        byte = data[at]
+        at += 1
+        value |= (byte & 127) << shift
+        if byte < 128:
+            return value, at
+    raise ValueError("model: expected an ONNX file, got a number of more than 10 bytes")
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, int):
+        raise ValueError(f"model: expected a text, got {value}")
+    return bytes(value).decode("utf-8", "replace")

@@ -1,0 +1,196 @@
+"""Asking an exported detector: samples in, log-probabilities out, with numpy and onnxruntime alone.
+
+    scorer = Scorer.load("model")
+    for sample, scores in zip(samples, scorer.score(samples)):
+        best = scores.findings.argmax()         # a row of sample.candidates
+        sure = np.exp(scores.findings[best])    # that there is a bug, there, and that this repairs it
+
+Letters: L locations, G samples, R rewrites.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hyperheat.bugs.batch import BugBatch, collate_samples
+from hyperheat.bugs.onnx.checks import FORMAT, OUTPUTS, check_graph, read_folder
+from hyperheat.bugs.onnx.inputs import MAX_SLOTS, collate_rows, inputs
+from hyperheat.bugs.sample import TEXTS, Sample
+from hyperheat.bugs.views import BinaryEdges, Hyperedges
+from hyperheat.hypergraph import Hypergraph
+from hyperheat.tensors import BudgetSampler, HypergraphBatch, Segments, Vocabulary
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
+
+__all__ = ["SampleScores", "Scorer", "ScorerConfig"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleScores:
+    """Log-probabilities for one sample."""
+
+    no_bug: float
+    nodes: np.ndarray
+    """The locations: nodes of the hypergraph, rising [L]."""
+    locations: np.ndarray
+    """That the bug is there [L]; with `no_bug`, the probabilities sum to one."""
+    location_of: np.ndarray
+    """The location of each candidate: a place in `nodes` [R]."""
+    rewrites: np.ndarray
+    """That the candidate is the repair, given that the bug is at its location [R]."""
+
+    @cached_property
+    def findings(self) -> np.ndarray:
+        """That there is a bug at the candidate's location and that it is the repair [R]."""
+        return self.locations[self.location_of] + self.rewrites
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScorerConfig:
+    """What must be known of a model to feed it: `config.json` of an exported detector."""
+
+    dim: int
+    binarise: bool
+    parameters: int
+    precision: str
+
+    @classmethod
+    def parse(cls, content: bytes) -> "ScorerConfig":
+        """Read the configuration and refuse one of another format, or of other texts to put in."""
+        values = json.loads(content)
+        if not isinstance(values, dict) or values.pop("format", None) != FORMAT:
+            raise ValueError(f"expected the format {FORMAT!r}, got something else")
+        if values.pop("texts", None) != [list(text) for text in TEXTS]:
+            raise ValueError("expected the operators and literals that this version puts in, got other ones")
+        values.pop("model", None)  # the settings it was trained with, for people
+        try:
+            config = cls(**values)
+        except TypeError as error:
+            raise ValueError(f"expected the settings of an exported detector: {error}") from None
+        if type(config.dim) is not int or config.dim < 2 or type(config.binarise) is not bool:
+            raise ValueError(f"expected a width and whether edges are cut into pairs, got {values}")
+        return config
+
+
+class _InRows(Hyperedges):
+    """Hypergraphs as they are, arranged for an exported detector."""
+
+    def collate(self, graphs: Sequence[Hypergraph], vocab: Vocabulary) -> HypergraphBatch[np.ndarray]:
+        return collate_rows(graphs, vocab)
+
+
+class _PairsInRows(BinaryEdges):
+    """Hypergraphs cut into pairs, arranged for an exported detector."""
+
+    def collate(self, graphs: Sequence[Hypergraph], vocab: Vocabulary) -> HypergraphBatch[np.ndarray]:
+        return collate_rows(graphs, vocab)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scorer:
+    """An exported detector, ready to run."""
+
+    config: ScorerConfig
+    vocab: Vocabulary
+    fingerprint: str
+    """The sha256 of the model file."""
+    session: "InferenceSession"
+
+    @classmethod
+    def load(cls, folder: str | Path, *, threads: int = 1) -> "Scorer":
+        """Read what `export_detector` wrote; refuse files that are damaged, of another kind or not harmless."""
+        folder = Path(folder)
+        files = read_folder(folder)
+        try:
+            check_graph(files["model.onnx"])
+            config = ScorerConfig.parse(files["config.json"])
+            vocab = Vocabulary.load(folder / "vocab.json")
+            session = _start(files["model.onnx"], threads)
+        except ValueError as error:
+            raise ValueError(f"{folder}: not an exported detector: {error}") from error
+        digest = hashlib.sha256(files["model.onnx"]).hexdigest()
+        return cls(config=config, vocab=vocab, fingerprint=digest, session=session)
+
+    def problem(self, sample: Sample) -> str | None:
+        """Why the sample cannot be scored, or None."""
+        largest = int(np.diff(sample.graph.offsets).max(initial=0)) + 1
+        if not self.config.binarise and largest > MAX_SLOTS:
+            return f"expected at most {MAX_SLOTS} nodes in a relation, got {largest}"
+        return None
+
+    def score(self, samples: Sequence[Sample], *, budget: int = 3_000) -> list[SampleScores]:
+        """The scores of all samples, in their order; batches hold at most `budget` nodes."""
+        sizes = [sample.graph.num_nodes for sample in samples]
+        order = np.argsort(sizes, kind="stable")  # batches of equal sizes waste least
+        sampler = BudgetSampler(sizes=[sizes[i] for i in order], budget=budget, shuffle=False)
+        found: dict[int, SampleScores] = {}
+        for batch in sampler.batches():
+            indices = [int(order[i]) for i in batch]
+            found.update(zip(indices, self.score_batch([samples[i] for i in indices]), strict=True))
+        return [found[index] for index in range(len(samples))]
+
+    def score_batch(self, samples: Sequence[Sample]) -> list[SampleScores]:
+        """The scores of samples that are run together."""
+        view = _PairsInRows() if self.config.binarise else _InRows()
+        batch = collate_samples(samples, view, self.vocab)
+        arrays = inputs(batch, self.config.dim)
+        feed = {name: arrays[name] for name in self._asked}
+        choices, rewrites = self.session.run(list(OUTPUTS), feed)
+        choices = _log_softmax(np.asarray(choices, dtype=np.float64), batch.choices)
+        rewrites = _log_softmax(np.asarray(rewrites, dtype=np.float64), batch.by_location)
+        return list(_by_sample(samples, batch, choices, rewrites))
+
+    @cached_property
+    def _asked(self) -> list[str]:
+        return [asked.name for asked in self.session.get_inputs()]
+
+
+def _start(model: bytes, threads: int) -> "InferenceSession":
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 4
+    try:
+        return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # onnxruntime's own classes share no base but this
+        raise ValueError(f"onnxruntime does not take it: {str(error).splitlines()[0]}") from None
+
+
+def _log_softmax(x: np.ndarray, segments: Segments[np.ndarray]) -> np.ndarray:
+    """Logarithm of the softmax over the entries of each segment, none of which is empty."""
+    if not len(x):
+        return x
+    starts = segments.offsets[:-1]
+    shifted = x - np.maximum.reduceat(x[segments.entries], starts)[segments.owner]
+    totals = np.add.reduceat(np.exp(shifted)[segments.entries], starts)
+    return shifted - np.log(totals)[segments.owner]
+
+
+def _by_sample(
+    samples: Sequence[Sample], batch: BugBatch[np.ndarray], choices: np.ndarray, rewrites: np.ndarray
+) -> Iterator[SampleScores]:
+    """Cut the scores of a batch into those of its samples, rewrites in the order of their candidates."""
+    located, no_bug = np.split(choices, [len(batch.by_sample.owner)])
+    sample_of = batch.by_sample.owner[batch.by_location.owner]  # [R]
+    in_order = np.lexsort((batch.candidate, sample_of))
+    ends = np.cumsum([len(sample.candidates) for sample in samples])[:-1]
+    by_candidate = np.split(rewrites[in_order], ends)
+    by_location = np.split(located, batch.by_sample.offsets[1:-1])  # locations stand in the order of samples
+    for index, sample in enumerate(samples):
+        nodes, location_of = np.unique(sample.candidates.location, return_inverse=True)
+        yield SampleScores(
+            no_bug=float(no_bug[index]),
+            nodes=nodes,
+            locations=by_location[index],
+            location_of=location_of,
+            rewrites=by_candidate[index],
+        )
