@@ -1,0 +1,238 @@
+"""Which files a scan looks at.
+
+Folders are searched for Python files. What is left out: folders that hold no code of the project's own (virtual
+environments, build results, caches), what the `exclude` globs name, and what the .gitignore files of the repository
+name. A file that is named itself is always taken, unless `force_exclude` asks for the globs to be obeyed there too;
+.gitignore files never apply to it, since a file can be tracked and ignored.
+
+Links are not followed when folders are searched: what they lead to is found under its own name, or lies outside.
+"""
+
+import os
+import stat
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from hyperheat.check.files import SkippedFile, kind_of_file, read_regular, why
+from hyperheat.check.gitignore import Globs
+from hyperheat.report.finding import ScanError
+
+__all__ = [
+    "DEFAULT_EXCLUDES",
+    "MAX_BYTES",
+    "SUFFIXES",
+    "Discovered",
+    "FoundFile",
+    "Selection",
+    "discover",
+    "shown_path",
+]
+
+SUFFIXES = (".py", ".pyw")
+"""How the names of files end that are looked for; stubs (.pyi) hold no code that runs."""
+MAX_BYTES = 1_000_000
+"""Larger files are skipped."""
+DEFAULT_EXCLUDES = (
+    *(".git/", ".hg/", ".svn/", ".bzr/"),
+    *(".venv/", "venv/", ".env/", "env/", ".virtualenv/", ".tox/", ".nox/", ".direnv/", ".pixi/"),
+    *("site-packages/", "node_modules/", "__pypackages__/", ".eggs/", "*.egg-info/"),
+    *("build/", "_build/", "dist/", "buck-out/", "__pycache__/"),
+    *(".mypy_cache/", ".pytest_cache/", ".ruff_cache/", ".hypothesis/", ".ipynb_checkpoints/"),
+)
+"""Folders that are left out unless they are named, in the syntax of .gitignore; `!build/` takes one back."""
+
+_DEFAULTS = Globs.of(DEFAULT_EXCLUDES, "/")
+_IGNORE_FILE = ".gitignore"
+_MAX_IGNORE_BYTES = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """What is left out of a search."""
+
+    exclude: Globs | None = None
+    gitignore: bool = True
+    force_exclude: bool = False
+    max_bytes: int = MAX_BYTES
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class FoundFile:
+    """A file to scan: the path that reports show, and the absolute one to open."""
+
+    shown: str
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Discovered:
+    """The files to scan and what could not be looked at, both in the order of their paths."""
+
+    files: tuple[FoundFile, ...]
+    errors: tuple[ScanError, ...]
+
+
+def discover(paths: Sequence[str | os.PathLike[str]], *, root: Path, selection: Selection) -> Discovered:
+    """The Python files of the given files and folders; relative paths start from `root`, and are shown so.
+
+    Raises FileNotFoundError if nothing is at a given path: a misspelled name must not look like a clean scan.
+    """
+    root = Path(os.path.abspath(root))
+    for path in paths:
+        if not os.path.lexists(root / path):
+            raise FileNotFoundError(f"{os.fspath(path)}: expected a file or folder, got nothing there")
+    search = _Search(root, [_absolute(path, root) for path in paths], selection)
+    for path in search.named:
+        search.add_named(path)
+    errors = {(error.path, error.reason): error for error in search.errors}
+    return Discovered(tuple(sorted(search.files.values())), tuple(errors[key] for key in sorted(errors)))
+
+
+def shown_path(path: Path, root: Path) -> str:
+    """An absolute path as reports have it: relative to the root if it lies there, with forward slashes."""
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
+
+
+class _Search:
+    """One search: where it is, what it found, what went wrong."""
+
+    def __init__(self, root: Path, named: list[Path], selection: Selection) -> None:
+        self.root = root
+        self.named = named
+        self.files: dict[Path, FoundFile] = {}
+        self.errors: list[ScanError] = []
+        self._selection = selection
+        self._seen: set[Path] = set()
+        self._tops = [os.path.realpath(path) for path in named]
+
+    def add_named(self, path: Path) -> None:
+        try:
+            folder = stat.S_ISDIR(path.stat().st_mode)
+        except (OSError, ValueError) as error:
+            self._skip(path, why(error))
+            return
+        if self._selection.force_exclude and self._excluded_with_parents(path, folder=folder):
+            return
+        if folder:
+            self._walk(path)
+        else:
+            self._add(path)
+
+    def _walk(self, top: Path) -> None:
+        stack = [(top, self._ignores_above(top))]
+        while stack:
+            folder, ignores = stack.pop()
+            if folder in self._seen:
+                continue
+            self._seen.add(folder)
+            try:
+                with os.scandir(folder) as listing:
+                    entries = sorted(listing, key=lambda entry: entry.name)
+            except (OSError, ValueError) as error:
+                self._skip(folder, why(error))
+                continue
+            names = {entry.name for entry in entries}
+            if "pyvenv.cfg" in names and folder != top:  # a virtual environment of any name
+                continue
+            if self._selection.gitignore:
+                if ".git" in names:  # a repository inside of another has rules of its own
+                    ignores = ()
+                if _IGNORE_FILE in names:
+                    ignores = (*self._read_ignores(folder), *ignores)
+            stack += [(Path(entry.path), ignores) for entry in self._enter(entries, ignores)]
+
+    def _enter(
+        self, entries: list[os.DirEntry[str]], ignores: tuple[Globs, ...]
+    ) -> Iterator[os.DirEntry[str]]:
+        """Take the files of a folder, and give the folders in it that are to be searched."""
+        for entry in entries:
+            try:
+                folder, link = entry.is_dir(follow_symlinks=False), entry.is_symlink()
+            except OSError as error:
+                self._skip(Path(entry.path), why(error))
+                continue
+            python = entry.name.endswith(SUFFIXES)
+            if not (folder or link or python) or self._left_out(Path(entry.path), ignores, folder=folder):
+                continue
+            if folder:
+                yield entry
+            elif link:
+                self._look_at_link(Path(entry.path), python=python)
+            else:
+                self._add(Path(entry.path))
+
+    def _look_at_link(self, path: Path, *, python: bool) -> None:
+        """Say so if a link hides something that would be scanned and is not scanned under another name."""
+        target = os.path.realpath(path)
+        if any(target == top or target.startswith(os.path.join(top, "")) for top in self._tops):
+            if not python or os.path.exists(target):
+                return
+        elif not python and not os.path.isdir(target):
+            return
+        leads = "out of what is scanned" if os.path.exists(target) else "to nothing"
+        self._skip(path, f"expected a regular file, got a link that leads {leads}")
+
+    def _add(self, path: Path) -> None:
+        try:
+            status = path.stat()
+        except (OSError, ValueError) as error:
+            self._skip(path, why(error))
+            return
+        if not stat.S_ISREG(status.st_mode):
+            self._skip(path, f"expected a regular file, got {kind_of_file(status.st_mode)}")
+        elif status.st_size > self._selection.max_bytes:
+            self._skip(path, f"expected at most {self._selection.max_bytes} bytes, got {status.st_size}")
+        else:
+            self.files[path] = FoundFile(shown_path(path, self.root), path)
+
+    def _left_out(self, path: Path, ignores: Iterable[Globs], *, folder: bool) -> bool:
+        if self._excluded(path, folder=folder):
+            return True
+        whole = os.fsencode(path.as_posix())
+        verdicts = (globs.verdict(whole, folder=folder) for globs in ignores)
+        return next((verdict for verdict in verdicts if verdict is not None), False)
+
+    def _excluded(self, path: Path, *, folder: bool) -> bool:
+        globs = self._selection.exclude
+        verdict = globs.verdict(os.fsencode(path.as_posix()), folder=folder) if globs else None
+        if verdict is None:
+            verdict = _DEFAULTS.verdict(b"/" + os.fsencode(path.name), folder=folder)
+        return bool(verdict)
+
+    def _excluded_with_parents(self, path: Path, *, folder: bool) -> bool:
+        inside = [
+            parent for parent in path.parents if parent.is_relative_to(self.root) and parent != self.root
+        ]
+        return self._excluded(path, folder=folder) or any(self._excluded(p, folder=True) for p in inside)
+
+    def _ignores_above(self, top: Path) -> tuple[Globs, ...]:
+        """The patterns of the folders above, from the nearest to the root of the repository."""
+        if not self._selection.gitignore or os.path.lexists(top / ".git"):
+            return ()
+        folders = []
+        for folder in top.parents:
+            folders.append(folder)
+            if os.path.lexists(folder / ".git"):
+                return tuple(globs for folder in folders for globs in self._read_ignores(folder))
+        return ()
+
+    def _read_ignores(self, folder: Path) -> tuple[Globs, ...]:
+        path = folder / _IGNORE_FILE
+        if not os.path.lexists(path):
+            return ()
+        try:  # like git, not through a link, which may lead anywhere
+            return (Globs.read(read_regular(path, max_bytes=_MAX_IGNORE_BYTES, follow=False), folder),)
+        except SkippedFile as error:
+            self._skip(path, str(error))
+            return ()
+
+    def _skip(self, path: Path, reason: str) -> None:
+        self.errors.append(ScanError(path=shown_path(path, self.root), rule="HH901", reason=reason))
+
+
+def _absolute(path: str | os.PathLike[str], root: Path) -> Path:
+    whole = root / path
+    return (
+        Path(os.path.realpath(whole)) if ".." in whole.parts else whole
+    )  # `link/..` is not where the link is

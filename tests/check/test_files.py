@@ -1,0 +1,57 @@
+"""Reading what may not be a file, and writing whole files."""
+
+import os
+import stat
+
+import pytest
+
+from hyperheat.check.files import SkippedFile, read_regular, write_whole
+
+
+def test_reading(tmp_path):
+    (tmp_path / "a").write_bytes(b"123")
+    assert read_regular(tmp_path / "a", max_bytes=3) == b"123"
+    with pytest.raises(SkippedFile, match=r"^expected at most 2 bytes, got 3$"):
+        read_regular(tmp_path / "a", max_bytes=2)
+
+
+def test_what_is_no_file_does_not_keep_the_reader_waiting(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("pipe")
+    (tmp_path / "loop").symlink_to("loop")
+    for name, reason in {
+        "pipe": "expected a regular file, got a pipe",
+        "link": "expected a regular file, got a pipe",
+        "loop": "cannot be read: too many levels of symbolic links",
+        "gone": "cannot be read: no such file or directory",
+        "": "expected a regular file, got a folder",
+        "/dev/zero": "expected a regular file, got a device",
+        "nul\0": "cannot be read: embedded null byte",
+    }.items():
+        with pytest.raises(SkippedFile) as error:
+            read_regular(os.path.join(tmp_path, name), max_bytes=10)
+        assert str(error.value) == reason
+
+
+def test_writing_keeps_mode_and_link_and_leaves_nothing_behind(tmp_path):
+    (tmp_path / "a").write_bytes(b"old")
+    (tmp_path / "a").chmod(0o640)
+    (tmp_path / "link").symlink_to("a")
+    write_whole(tmp_path / "link", b"new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "a").read_bytes() == b"new"
+    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o640
+    assert sorted(os.listdir(tmp_path)) == ["a", "link"]
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
+    (tmp_path / "a").write_bytes(b"old")
+
+    def fail(_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(OSError, match="No space left"):
+        write_whole(tmp_path / "a", b"new")
+    assert (tmp_path / "a").read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["a"]
