@@ -1,0 +1,218 @@
+"""Settings of a scan: `[tool.hyperheat]` in pyproject.toml, and options of the command line, which win.
+
+    [tool.hyperheat]
+    ignore = ["HH401"]
+    exclude = ["src/generated/"]
+    min-precision = 0.9
+    per-file-ignores = { "tests/" = ["HH3"] }
+
+No setting runs code. Globs have the syntax of .gitignore and are relative to the folder of the file.
+"""
+
+import os
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from hyperheat.check.files import SkippedFile, read_regular
+from hyperheat.check.gitignore import Globs
+from hyperheat.report.finding import LEVELS
+from hyperheat.report.rules import RULES
+
+__all__ = ["SELECTABLE", "Settings", "SettingsError", "find_settings", "load_settings", "override_settings"]
+
+SELECTABLE = tuple(rule.id for rule in RULES.values() if rule.kinds)
+"""The rules that can be selected and ignored."""
+
+_FILE = "pyproject.toml"
+_MAX_BYTES = 1_000_000
+
+
+class SettingsError(ValueError):
+    """A setting that cannot be used, in one sentence that begins with its place."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How to scan; `source` is the file that it comes from."""
+
+    select: tuple[str, ...] = SELECTABLE
+    ignore: tuple[str, ...] = ()
+    exclude: Globs | None = None
+    per_file_ignores: tuple[tuple[Globs, tuple[str, ...]], ...] = ()
+    min_confidence: float | None = None
+    min_precision: float | None = None
+    tier: str = "A"
+    fail_on: str = "A"
+    baseline: Path | None = None
+    jobs: int | None = None
+    strict: bool = False
+    gitignore: bool = True
+    force_exclude: bool = False
+    source: Path | None = None
+
+    def __post_init__(self) -> None:
+        if self.min_confidence is not None and self.min_precision is not None:
+            raise SettingsError("expected min-confidence or min-precision, got both")
+
+    @property
+    def rules(self) -> frozenset[str]:
+        """The rules that are looked for anywhere."""
+        return frozenset(self.select) - frozenset(self.ignore)
+
+    def rules_for(self, path: Path) -> frozenset[str]:
+        """The rules that are looked for in a file, given by its absolute path."""
+        ignored = (rules for globs, rules in self.per_file_ignores if globs.cover(path))
+        return self.rules.difference(*ignored)
+
+
+def find_settings(start: Path) -> Path | None:
+    """The nearest pyproject.toml with settings of this tool, from a file or folder up to the root of its repository."""
+    start = Path(os.path.abspath(start))
+    for folder in (start, *start.parents) if start.is_dir() else start.parents:
+        path = folder / _FILE
+        if path.is_file() and _table(path) is not None:
+            return path
+        if os.path.lexists(folder / ".git"):
+            return None
+    return None
+
+
+def load_settings(path: Path) -> Settings:
+    """The settings in a pyproject.toml; the defaults if it has none."""
+    values = _table(path)
+    if values is None:
+        return Settings(source=path)
+    read = _read(values, path.absolute().parent, f"{path}: tool.hyperheat.")
+    return _replace(Settings(source=path), read, f"{path}: tool.hyperheat: ")
+
+
+def override_settings(settings: Settings, options: Mapping[str, object], *, folder: Path) -> Settings:
+    """The settings with options of a command line, by the keys of the file; None stands for one that was not given.
+
+    Paths and globs among them are relative to `folder`.
+    """
+    given = {name: value for name, value in options.items() if value is not None}
+    read = _read(given, Path(os.path.abspath(folder)), "--")
+    for name, other in (("min_confidence", "min_precision"), ("min_precision", "min_confidence")):
+        if name in read:
+            read.setdefault(other, None)
+    return _replace(settings, read, "command line: ")
+
+
+def _replace(settings: Settings, values: dict[str, Any], place: str) -> Settings:
+    try:
+        return replace(settings, **values)
+    except SettingsError as error:
+        raise SettingsError(f"{place}{error}") from None
+
+
+def _table(path: Path) -> dict[str, object] | None:
+    try:
+        document = tomllib.loads(read_regular(path, max_bytes=_MAX_BYTES).decode())
+    except (SkippedFile, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise SettingsError(f"{path}: expected TOML, got: {error}") from None
+    except RecursionError:
+        raise SettingsError(f"{path}: expected TOML, got lists that are nested too deeply") from None
+    tool = document.get("tool", {})
+    table = tool.get("hyperheat") if isinstance(tool, dict) else None
+    if table is not None and not isinstance(table, dict):
+        raise SettingsError(f"{path}: tool.hyperheat: expected a table, got {table!r}")
+    return table
+
+
+def _read(values: Mapping[str, object], folder: Path, place: str) -> dict[str, Any]:
+    read = {}
+    for name, value in values.items():
+        reader = _READERS.get(name)
+        if reader is None:
+            raise SettingsError(f"{place}{name}: {_unknown(name, _READERS)}")
+        try:
+            read[name.replace("-", "_")] = reader(value, folder)
+        except SettingsError as error:
+            raise SettingsError(f"{place}{name}: {error}") from None
+    return read
+
+
+def _unknown(name: str, known: Iterable[str]) -> str:
+    known = list(known)
+    near = get_close_matches(name, known, n=1)
+    return f"did you mean {near[0]}?" if near else f"expected one of {', '.join(known)}"
+
+
+def _rules(value: object, folder: Path) -> tuple[str, ...]:
+    """Ids, or their beginnings such as HH3, as the ids they stand for."""
+    chosen = set()
+    for text in _texts(value, folder):
+        ids = [rule for rule in SELECTABLE if text.startswith("HH") and rule.startswith(text)]
+        if not ids:
+            raise SettingsError(f"{text!r} is no rule: {_unknown(text, SELECTABLE)}")
+        chosen.update(ids)
+    return tuple(sorted(chosen))
+
+
+def _texts(value: object, _: Path) -> tuple[str, ...]:
+    if not isinstance(value, list | tuple) or not all(isinstance(text, str) for text in value):
+        raise SettingsError(f"expected a list of texts, got {value!r}")
+    return tuple(value)
+
+
+def _globs(value: object, folder: Path) -> Globs:
+    return Globs.of(_texts(value, folder), folder)
+
+
+def _per_file(value: object, folder: Path) -> tuple[tuple[Globs, tuple[str, ...]], ...]:
+    if not isinstance(value, dict):
+        raise SettingsError(f"expected rules by glob, got {value!r}")
+    return tuple((Globs.of([str(glob)], folder), _rules(rules, folder)) for glob, rules in value.items())
+
+
+def _share(value: object, _: Path) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise SettingsError(f"expected a number from 0 to 1, got {value!r}")
+    return float(value)
+
+
+def _tier(value: object, _: Path) -> str:
+    if value not in tuple(LEVELS):
+        raise SettingsError(f"expected a tier of {', '.join(LEVELS)}, got {value!r}")
+    return str(value)
+
+
+def _path(value: object, folder: Path) -> Path:
+    if not isinstance(value, str | Path) or not str(value):
+        raise SettingsError(f"expected the path of a file, got {value!r}")
+    return folder / value
+
+
+def _count(value: object, _: Path) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise SettingsError(f"expected a whole number from 1, got {value!r}")
+    return value
+
+
+def _flag(value: object, _: Path) -> bool:
+    if not isinstance(value, bool):
+        raise SettingsError(f"expected true or false, got {value!r}")
+    return value
+
+
+_READERS: dict[str, Callable[[object, Path], Any]] = {
+    "select": _rules,
+    "ignore": _rules,
+    "exclude": _globs,
+    "per-file-ignores": _per_file,
+    "min-confidence": _share,
+    "min-precision": _share,
+    "tier": _tier,
+    "fail-on": _tier,
+    "baseline": _path,
+    "jobs": _count,
+    "strict": _flag,
+    "gitignore": _flag,
+    "force-exclude": _flag,
+}
+assert {name.replace("-", "_") for name in _READERS} == {f.name for f in fields(Settings)} - {"source"}
