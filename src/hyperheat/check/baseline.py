@@ -1,0 +1,124 @@
+"""The baseline: a file of findings that are known, so that only new ones are shown.
+
+    {
+    "0f3c...": {"path":"src/shop.py","rule":"HH101","function":"total"},
+    "version": 1
+    }
+
+One entry a line, in order, each line ending alike, so that branches which add entries merge with little trouble. The
+key is the fingerprint of the finding, which does not change when code moves. Findings that are alike have different
+fingerprints, so that of three with two known ones the third is shown.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from hyperheat.check.files import SkippedFile, read_regular, write_whole
+from hyperheat.report.finding import Finding
+from hyperheat.report.fingerprint import fingerprints
+from hyperheat.report.safe import dump_json
+from hyperheat.report.source import SourceText
+
+__all__ = [
+    "Baseline",
+    "BaselineError",
+    "Compared",
+    "Known",
+    "compare_to_baseline",
+    "make_baseline",
+    "read_baseline",
+    "write_baseline",
+]
+
+_VERSION = 1
+_MAX_BYTES = 50_000_000
+_FINGERPRINT = re.compile(r"[0-9a-f]{32}")
+_CONFLICT = re.compile(r"^(<<<<<<<|>>>>>>>)", re.MULTILINE)
+
+
+class BaselineError(ValueError):
+    """A baseline file that cannot be used, in one sentence that begins with its name."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Known:
+    """What a known finding was, for people and to see whether its file was scanned."""
+
+    path: str
+    rule: str
+    function: str
+
+
+Baseline = dict[str, Known]
+"""Known findings by fingerprint."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The findings that are new, those that are known, and what is known but was not found any more."""
+
+    new: tuple[Finding, ...]
+    known: tuple[Finding, ...]
+    stale: tuple[Known, ...]
+
+
+def make_baseline(findings: Sequence[Finding], sources: Mapping[str, SourceText]) -> Baseline:
+    """A baseline of findings, given in the order of a report."""
+    names = fingerprints(findings, sources)
+    return {name: Known(f.path, f.rule, f.function) for name, f in zip(names, findings, strict=True)}
+
+
+def compare_to_baseline(
+    findings: Sequence[Finding],
+    sources: Mapping[str, SourceText],
+    baseline: Baseline,
+    *,
+    scanned: Callable[[str], bool],
+) -> Compared:
+    """Tell new findings from known ones; give those of all tiers, in the order of a report.
+
+    Only entries whose path was `scanned` (or whose file is gone, if that is what it says) can be stale.
+    """
+    named = list(zip(fingerprints(findings, sources), findings, strict=True))
+    gone = baseline.keys() - {name for name, _ in named}
+    return Compared(
+        tuple(finding for name, finding in named if name not in baseline),
+        tuple(finding for name, finding in named if name in baseline),
+        tuple(sorted(baseline[name] for name in gone if scanned(baseline[name].path))),
+    )
+
+
+def write_baseline(path: Path, baseline: Baseline) -> None:
+    """Write a baseline, whole or not at all; equal baselines give equal files."""
+    entries = [f'"{name}": {dump_json(asdict(baseline[name]))},\n' for name in sorted(baseline)]
+    write_whole(path, "".join(["{\n", *entries, f'"version": {_VERSION}\n}}\n']).encode("ascii"))
+
+
+def read_baseline(path: Path) -> Baseline:
+    """Read a baseline that `write_baseline` wrote."""
+    try:
+        text = read_regular(path, max_bytes=_MAX_BYTES).decode()
+        if _CONFLICT.search(text):
+            raise BaselineError(f"{path}: expected a baseline, got one with merge conflicts")
+        content = json.loads(text)
+    except BaselineError:
+        raise
+    except (SkippedFile, ValueError, RecursionError) as error:
+        raise BaselineError(f"{path}: expected a baseline, got: {error}") from None
+    if not isinstance(content, dict) or content.get("version") != _VERSION:
+        got = content.get("version", "none") if isinstance(content, dict) else type(content).__name__
+        raise BaselineError(f"{path}: expected a baseline of version {_VERSION}, got {got}")
+    return {name: _known(path, name, value) for name, value in content.items() if name != "version"}
+
+
+def _known(path: Path, name: str, value: object) -> Known:
+    if _FINGERPRINT.fullmatch(name) and isinstance(value, dict):
+        texts = [value.get(field) for field in Known.__slots__]
+        if len(value) == len(texts) and all(isinstance(text, str) for text in texts):
+            return Known(*map(str, texts))
+    raise BaselineError(
+        f"{path}: expected entries of fingerprint, path, rule and function, got {name!r}: {value!r}"
+    )
