@@ -22,7 +22,7 @@ from hyperheat.nn import HeatConfig
 from hyperheat.rewrites import KINDS
 from hyperheat.train.override import to_dict
 
-__all__ = ["export_detector"]
+__all__ = ["export_detector", "facts_of_corpus"]
 
 
 def export_detector(
@@ -66,6 +66,20 @@ def export_detector(
     listed = {name: _entry(folder / name) for name in FILES}
     manifest = {"format": FORMAT, "hyperheat": hyperheat.__version__, "opset": OPSET, "files": listed}
     _write(folder / "manifest.json", json.dumps(manifest, indent=1) + "\n")
+
+
+def facts_of_corpus(folder: str | Path) -> dict[str, str]:
+    """What the model card says of the samples that a model was trained on, from the corpus' manifest."""
+    path = Path(folder) / "manifest.json"
+    try:
+        counts = json.loads(path.read_text(encoding="utf-8"))["counts"]
+        packages, samples = counts["packages"]["train"], counts["samples"]["train"]
+        clean = counts["kinds"]["train"].get("clean", 0)
+    except (ValueError, TypeError, KeyError) as error:
+        raise ValueError(f"{path}: not the manifest of a corpus: {error!r}") from error
+    return {
+        "Trained on": f"{samples:,} samples from {packages:,} packages, {samples - clean:,} of them with a planted bug",
+    }
 
 
 def _entry(path: Path) -> dict[str, object]:

@@ -25,10 +25,23 @@ CALIBRATION = "calibration.json"
 """A file that may be added to the folder later, with confidences measured on held-out code."""
 
 _MAX_BYTES = 1 << 28
-_OPERATORS = frozenset(
-    "Add Cast Concat Div Equal Gather Gemm Identity LayerNormalization Log MatMul Mul ReduceMax ReduceSum Relu Reshape "
-    "Softmax Split Squeeze Transpose Unsqueeze Where".split()
-)
+_OPERATORS = {
+    *(
+        "Add",
+        "Cast",
+        "Concat",
+        "Div",
+        "Equal",
+        "Gather",
+        "Gemm",
+        "Identity",
+        "LayerNormalization",
+        "Log",
+        "MatMul",
+    ),
+    *("Mul", "ReduceMax", "ReduceSum", "Relu", "Reshape", "Softmax", "Split", "Squeeze", "Transpose"),
+    *("Unsqueeze", "Where"),
+}
 
 _MODEL_IR, _MODEL_GRAPH, _MODEL_OPSETS = 1, 7, 8
 _MODEL_FIELDS = {_MODEL_IR, 2, _MODEL_GRAPH, _MODEL_OPSETS}  # 2 is the name of the producer

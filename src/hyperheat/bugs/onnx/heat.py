@@ -4,7 +4,7 @@ Every part is the counterpart of the torch module that it takes the weights from
 Q qualifiers, C cells, D width, H heads, K = D / H; L locations, G samples, R rewrites.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -20,7 +20,7 @@ from hyperheat.nn.aggregate import CrossAttention, MaxMessages, MeanMessages, Su
 from hyperheat.nn.embedding import HypergraphEmbedding, Zeros
 from hyperheat.nn.heat import HeatEncoder, HeatLayer
 from hyperheat.nn.message import PooledMessages, SelfAttentionMessages
-from hyperheat.nn.update import FeedForwardSublayer, NodeUpdates, SeparateUpdates, SharedUpdates, Update
+from hyperheat.nn.update import FeedForwardSublayer, NodeUpdates, SharedUpdates, Update
 
 __all__ = ["detector_graph"]
 
