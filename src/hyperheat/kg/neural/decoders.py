@@ -18,7 +18,7 @@ from hyperheat.kg.neural.encoders import Table
 from hyperheat.kg.neural.questions import Tokens
 from hyperheat.nn.dropout import Dropout
 
-__all__ = ["MaskDecoder", "MaskReader"]
+__all__ = ["DecoderLayer", "MaskDecoder", "MaskReader"]
 
 
 @dataclass(frozen=True, kw_only=True)
