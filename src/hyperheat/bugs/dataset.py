@@ -10,9 +10,10 @@ from typing import Any
 from hyperheat.bugs.sample import Sample
 from hyperheat.bugs.shards import Shard
 
-__all__ = ["FORMAT", "SPLITS", "Dataset", "read_manifest"]
+__all__ = ["FORMAT", "SPLITS", "VERSION", "Dataset", "read_manifest"]
 
 FORMAT = "hyperheat-bugs"
+VERSION = 1
 SPLITS = ("train", "valid", "test")
 
 
@@ -68,6 +69,20 @@ def read_manifest(folder: str | Path) -> dict[str, Any]:
         ) from None
     except ValueError as error:
         raise ValueError(f"{path}: not a manifest: {error}") from error
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT or "shards" not in manifest:
-        raise ValueError(f'{path}: expected "format": "{FORMAT}" and "shards", got another kind of file')
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise ValueError(f'{path}: expected "format": "{FORMAT}", got another kind of file')
+    if manifest.get("version") != VERSION:
+        raise ValueError(f"{path}: expected version {VERSION}, got {manifest.get('version')!r}")
+    shards = manifest.get("shards")
+    if not isinstance(shards, list) or not all(_is_shard(shard) for shard in shards):
+        raise ValueError(f"{path}: expected shards with path, split, samples and sha256, got others")
     return manifest
+
+
+def _is_shard(shard: Any) -> bool:
+    texts = ("path", "split", "sha256")
+    return (
+        isinstance(shard, dict)
+        and all(isinstance(shard.get(name), str) for name in texts)
+        and type(shard.get("samples")) is int
+    )

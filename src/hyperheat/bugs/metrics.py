@@ -6,7 +6,7 @@
     false_alarms  clean samples in which a location was chosen; over clean samples
     ece           expected calibration error: |share of right choices - mean probability| over 50 equal bins
 
-A sample that a model could not read counts as wrong in all of them, and as an alarm in none.
+A sample that a model could not read counts as wrong in the first three; the others are of samples that were read.
 """
 
 from collections.abc import Iterable, Mapping
@@ -97,8 +97,8 @@ def measure(answers: Answers) -> Metrics:
         joint=_share(located & (~buggy | answers.repaired)),
         loc=_share(located),
         repair=_share((answers.repaired & answers.read)[buggy]),
-        false_alarms=_share((answers.alarm & answers.read)[~buggy]),
-        ece=_calibration_error(answers.probability, located),
+        false_alarms=_share(answers.alarm[~buggy & answers.read]),
+        ece=_calibration_error(answers.probability[answers.read], located[answers.read]),
         loss=_share(answers.loss[answers.read]),
     )
 
@@ -115,6 +115,8 @@ def measure_by_kind(answers: Answers) -> Mapping[str, Metrics]:
 
 def precision_recall(answers: Answers) -> PrecisionRecall:
     """The curve over all thresholds, highest first; findings of equal confidence are shown together."""
+    bugs = int((answers.kind != CLEAN).sum())
+    answers = answers.select(answers.read)
     order = np.argsort(-answers.confidence, kind="stable")
     confidence, right = answers.confidence[order], answers.finding[order]
     last = np.flatnonzero(np.append(np.diff(confidence) != 0, True)) if len(order) else np.zeros(0, np.int64)
@@ -122,7 +124,7 @@ def precision_recall(answers: Answers) -> PrecisionRecall:
     return PrecisionRecall(
         threshold=confidence[last],
         precision=found / shown,
-        recall=found / max(1, int((answers.kind != CLEAN).sum())),
+        recall=found / max(1, bugs),
         shown=shown,
     )
 

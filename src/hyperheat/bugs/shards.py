@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from hyperheat.bugs.sample import NO_BUG, Candidates, Origin, Sample
+from hyperheat.bugs.sample import NO_BUG, TEXTS, Candidates, Origin, Sample
 from hyperheat.hypergraph.files import require, whole_file
 from hyperheat.hypergraph.parquet import (
     GraphColumns,
@@ -23,6 +23,7 @@ from hyperheat.hypergraph.parquet import (
     encode_lists,
     graph_fields,
 )
+from hyperheat.rewrites import KINDS
 
 __all__ = ["Shard", "read_shard", "write_shard"]
 
@@ -119,6 +120,12 @@ def _check(sample: Sample) -> None:
         raise ValueError("candidates: expected locations among the nodes, in order")
     if not all(_within(column, -1, nodes) for column in (sample.candidates.first, sample.candidates.second)):
         raise ValueError("candidates: expected variables and arguments among the nodes")
+    if not _within(sample.candidates.text, -1, len(TEXTS)) or not _within(
+        sample.candidates.kind, 0, len(KINDS)
+    ):
+        raise ValueError("candidates: expected known kinds and texts")
+    if ((sample.candidates.text < 0) & (sample.candidates.first < 0)).any():
+        raise ValueError("candidates: expected a text, a variable or arguments in each")
     if not NO_BUG <= sample.target < rows:
         raise ValueError(f"target: expected {NO_BUG} to {rows - 1}, got {sample.target}")
 

@@ -51,7 +51,12 @@ class BugJob:
         """What a resumed run must agree with."""
         settings = to_dict(self._settings)
         del settings["train"]
-        return {**settings, "vocabulary": self.detector.vocab.fingerprint, "shards": self._samples.hashes}
+        return {
+            **settings,
+            "vocabulary": self.detector.vocab.fingerprint,
+            "shards": self._samples.hashes,
+            "valid": self._held_out.hashes,
+        }
 
     def batches(self, epoch: int) -> Sequence[list[int]]:
         """Every sample that can be read once, in batches that do not depend on the encoder."""

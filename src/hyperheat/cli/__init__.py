@@ -23,7 +23,7 @@ app.command(kg)
 
 _NEEDS = "hyperheat: this command needs the package {name!r}: pip install 'hyperheat[{extra}]'\n"
 _EXTRAS = {
-    **dict.fromkeys(("torch", "safetensors", "pyarrow", "pyoxigraph", "matplotlib"), "train"),
+    **dict.fromkeys(("torch", "safetensors", "pyarrow", "pyoxigraph", "matplotlib", "tokenizers"), "train"),
     "ray": "ray",
 }
 
@@ -52,6 +52,7 @@ kg.command(
     name="import",
     help="Read statements, and report what was kept, dropped and leaked.",
 )
+kg.command("hyperheat.cli.kg:train", help="Train a model of statements.")
 kg.command("hyperheat.cli.kg:evaluate", name="eval", help="Filtered ranking of subjects and objects.")
 
 

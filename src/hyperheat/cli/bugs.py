@@ -6,13 +6,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 
-from cyclopts import Parameter
+from cyclopts import Parameter, validators
 
 if TYPE_CHECKING:
     from hyperheat.bugs.evaluation import Evaluation
     from hyperheat.bugs.metrics import Metrics
 
 __all__ = ["evaluate", "train"]
+
+_Positive = Annotated[int, Parameter(validator=validators.Number(gte=1))]
 
 
 def train(
@@ -47,7 +49,7 @@ def train(
             raise ValueError(f"recipe: expected one of {', '.join(RECIPES)}, got {recipe!r}")
         settings = override(RECIPES[recipe](), set)
         outcome = train_detector(settings, data, out, resume=resume)
-    except (ValueError, OSError, TrainingError) as error:
+    except (ValueError, OSError, ImportError, TrainingError) as error:
         _fail(error)
     if outcome.ended_by == "signal":
         raise SystemExit(130)
@@ -60,8 +62,8 @@ def evaluate(
     split: Literal["train", "valid", "test"] = "test",
     tag: Annotated[tuple[str, ...], Parameter(consume_multiple=True)] = (),
     without: Annotated[tuple[str, ...], Parameter(consume_multiple=True)] = (),
-    limit: int | None = None,
-    threads: int | None = None,
+    limit: _Positive | None = None,
+    threads: _Positive | None = None,
     png: Path | None = None,
     json: bool = False,
 ) -> None:
@@ -106,7 +108,7 @@ def evaluate(
         evaluation = evaluate_detector(detector, samples, chosen, _progress)
         if png is not None:
             draw({model.resolve().parent.name: evaluation}, png)
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, ImportError) as error:
         _fail(error)
     if json:
         options = {"split": split, "tag": list(tag), "without": list(without), "limit": limit}
