@@ -21,11 +21,12 @@ MAY_IMPORT = {
     "train": {"hypergraph", "tensors"},
     "bugs": {"hypergraph", "pycode", "rewrites", "tensors", "nn", "train"},
     "report": {"rewrites"},
+    "check": {"hypergraph", "report"},
     "bench": {"hypergraph", "tensors", "nn", "train", "bugs", "kg"},
     "kg": {"hypergraph", "tensors", "nn", "train"},
-    "cli": {"hypergraph", "tensors", "nn", "pycode", "train", "bugs", "bench", "kg"},
+    "cli": {"hypergraph", "tensors", "nn", "pycode", "train", "bugs", "bench", "kg", "report", "check"},
 }
-_LIGHT = {"hypergraph", "pycode", "rewrites", "tensors", "kg", "report", "cli"}
+_LIGHT = {"hypergraph", "pycode", "rewrites", "tensors", "kg", "report", "check", "cli"}
 FILES = sorted(SOURCE.rglob("*.py"))
 
 
