@@ -28,6 +28,14 @@ def test_only_the_own_product_of_a_package_is_read(tmp_path):
     assert sources.dropped == {"files: vendored": 1, "files: tests": 2, "files: generated": 2}
 
 
+@pytest.mark.parametrize("folder", ["pack_third_party", "pack/_json_vendor", "pack_vendored/deep"])
+def test_folders_named_after_what_they_vendor_are_left_out(tmp_path, folder):
+    files = {f"{folder}/other.py": "y = 2\n", "pack/street_vendors.py": "x = 1\n", "vendored_by/a.py": ""}
+    sources = read_wheel(write_wheel(tmp_path, "pack", "1.0", files))
+    assert list(sources.files) == ["pack/street_vendors.py", "vendored_by/a.py"]
+    assert sources.dropped == {"files: vendored": 1}
+
+
 def test_tests_are_read_on_request(tmp_path):
     sources = read_wheel(write_wheel(tmp_path, "pack", "1.0", FILES), with_tests=True)
     assert "pack/tests/test_core.py" in sources.files

@@ -40,6 +40,7 @@ _VENDORED = frozenset(
     }
     | {"site-packages", "node_modules", "_vendor_", "packages_vendored", "bundled"}
 )
+_VENDORED_ENDS = ("_third_party", "_vendor", "_vendored")
 _TESTS = frozenset({"test", "tests"})
 _TEST_FILE = re.compile(r"test_.*\.py|.*_tests?\.py|tests?\.py|conftest\.py")
 _GENERATED_FILE = re.compile(r".*_pb2(_grpc)?\.py|_version\.py|versioneer\.py")
@@ -143,7 +144,7 @@ def _collect(found: Iterable[tuple[str, bytes | None]], *, with_tests: bool) -> 
 
 def _reason_to_drop(path: str, content: bytes | None, *, with_tests: bool) -> str:
     *folders, name = PurePosixPath(path).parts
-    if not _VENDORED.isdisjoint(folders):
+    if any(folder in _VENDORED or folder.endswith(_VENDORED_ENDS) for folder in folders):
         return "files: vendored"
     if not with_tests and (not _TESTS.isdisjoint(folders) or _TEST_FILE.fullmatch(name)):
         return "files: tests"
