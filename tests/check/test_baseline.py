@@ -4,8 +4,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.check.findings import make_finding
 
 from hyperheat.check.baseline import (
     BaselineError,
@@ -15,32 +16,16 @@ from hyperheat.check.baseline import (
     read_baseline,
     write_baseline,
 )
-from hyperheat.report import FileEdit, Finding, Fix, SourceText
-
-
-def finding(path: str, line: int, *, function: str = "f", column: int = 1) -> Finding:
-    place = {"line": line, "column": column, "end_line": line, "end_column": column + 1}
-    return Finding(
-        path=path,
-        rule="HH101",
-        kind="variable-misuse",
-        **place,
-        function=function,
-        message="",
-        confidence=0.5,
-        tier="A",
-        fix=Fix((FileEdit(**place, text=""),)),
-    )
-
+from hyperheat.report import SourceText
 
 SOURCES = {"a.py": SourceText("x = a - a\ny = b\n"), "b\n.py": SourceText("z = c\n")}
-FINDINGS = (finding("a.py", 1), finding("a.py", 1, column=5), finding("b\n.py", 1))
+FINDINGS = (make_finding(1), make_finding(1, column=5), make_finding(1, path="b\n.py"))
 
 
 def test_what_is_known_is_told_from_what_is_new():
     baseline = make_baseline(FINDINGS, SOURCES)
     moved = {**SOURCES, "a.py": SourceText("\n\nx =  a - a\ny = b\n")}
-    now = (finding("a.py", 3), finding("a.py", 3, column=5), finding("a.py", 3, column=9), finding("a.py", 4))
+    now = (make_finding(3), make_finding(3, column=5), make_finding(3, column=9), make_finding(4))
     compared = compare_to_baseline(now, moved, baseline, scanned=lambda path: True)
     assert compared.known == now[:2]
     assert compared.new == now[2:]
@@ -74,6 +59,7 @@ def test_an_empty_baseline_is_one(tmp_path):
     assert read_baseline(tmp_path / "known.json") == {}
 
 
+@settings(max_examples=25, deadline=None)
 @given(
     st.dictionaries(
         st.binary(min_size=16, max_size=16).map(bytes.hex),

@@ -104,7 +104,12 @@ def test_links_and_loops(tmp_path):
     make(tmp_path, "tree/src/a.py", "outside/b.py")
     tree = tmp_path / "tree"
     links = {"loop": ".", "again.py": "src/a.py", "self.py": "self.py", "none.py": "gone.py", "none": "gone"}
-    links |= {"out": "../outside", "out.py": "../outside/b.py", "passwd": "../outside/b.py"}
+    links |= {
+        "out": "../outside",
+        "out.py": "../outside/b.py",
+        "passwd": "../outside/b.py",
+        ".venv": "../outside",
+    }
     for name, target in links.items():
         (tree / name).symlink_to(target)
     assert errors(tree) == {

@@ -148,17 +148,18 @@ class _Search:
         """Take the files of a folder, and give the folders in it that are to be searched."""
         for entry in entries:
             try:
-                folder, link = entry.is_dir(follow_symlinks=False), entry.is_symlink()
+                link = entry.is_symlink()
+                folder = os.path.isdir(entry.path) if link else entry.is_dir()
             except OSError as error:
                 self._skip(Path(entry.path), why(error))
                 continue
             python = entry.name.endswith(SUFFIXES)
             if not (folder or link or python) or self._left_out(Path(entry.path), ignores, folder=folder):
                 continue
-            if folder:
-                yield entry
-            elif link:
+            if link:
                 self._look_at_link(Path(entry.path), python=python)
+            elif folder:
+                yield entry
             else:
                 self._add(Path(entry.path))
 

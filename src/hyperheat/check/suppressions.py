@@ -24,7 +24,7 @@ __all__ = ["Suppressed", "Suppression", "UnusedSuppression", "find_suppressions"
 
 _OURS = re.compile(r"#\s*hyperheat\s*:\s*(?P<word>[\w-]*)\s*(?:\[(?P<rules>[^\]]*)\])?")
 _NOQA = re.compile(r"#\s*noqa\b(?:\s*:\s*(?P<rules>[A-Z]+[0-9]+(?:[\s,]+[A-Z]+[0-9]+)*))?", re.IGNORECASE)
-_HINT = re.compile(r"hyperheat|noqa", re.IGNORECASE)
+_HINT = re.compile(r"#\s*(hyperheat\s*:|noqa)", re.IGNORECASE)  # without it a file is not worth its tokens
 _BETWEEN_STATEMENTS = {tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING}
 _RULES = frozenset(rule.id for rule in RULES.values() if rule.kinds)
 _WORDS = ("ignore", "ignore-file")
