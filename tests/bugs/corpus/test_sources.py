@@ -1,7 +1,10 @@
 """Reading packages: what is left out, and what is refused."""
 
+import errno
+import os
 import stat
 import zipfile
+from pathlib import Path
 
 import pytest
 from tests.bugs.corpus.wheels import write_wheel
@@ -98,6 +101,39 @@ def test_a_file_that_is_too_long_is_counted(tmp_path, monkeypatch):
     sources = read_wheel(write_wheel(tmp_path, "pack", "1.0", {"a.py": "x = 1\n", "b.py": "y\n"}))
     assert sources.files == {"b.py": b"y\n"}
     assert sources.dropped == {"files: too long": 1}
+
+
+def test_a_file_whose_name_is_not_text_is_counted(tmp_path):
+    (tmp_path / "a.py").write_text("x = 1\n")
+    (tmp_path / os.fsdecode(b"caf\xe9.py")).write_text("y = 2\n")
+    (tmp_path / "caf\u00e9.py").write_text("z = 3\n")
+    sources = read_folder(tmp_path)
+    assert sources.files == {"a.py": b"x = 1\n", "caf\u00e9.py": b"z = 3\n"}
+    assert sources.dropped == {"files: name not readable": 1}
+
+
+def test_a_file_that_the_system_does_not_give_is_counted(tmp_path, monkeypatch):
+    for name in ("a.py", "b.py"):
+        (tmp_path / name).write_text("x = 1\n")
+    read = Path.read_bytes
+
+    def refuse(path: Path) -> bytes:
+        if path.name == "b.py":
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return read(path)
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    sources = read_folder(tmp_path)
+    assert sources.files == {"a.py": b"x = 1\n"}
+    assert sources.dropped == {"files: not readable": 1}
+
+
+def test_a_file_below_another_file_is_counted(tmp_path):
+    files = {"pack/a.py/b.py": "y = 2\n", "pack/a.py": "x = 1\n", "pack/a.pyx/c.py": "z = 3\n"}
+    sources = read_wheel(write_wheel(tmp_path, "pack", "1.0", files))
+    sources.unpack(tmp_path / "unpacked")
+    assert sources.files == {"pack/a.py": b"x = 1\n", "pack/a.pyx/c.py": b"z = 3\n"}
+    assert sources.dropped == {"files: below another file": 1}
 
 
 @pytest.mark.parametrize("cut", [0, 40, -30])
