@@ -1,5 +1,6 @@
 """Settings: where they are looked for, what they may say, and which of two wins."""
 
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,8 @@ def test_all_settings_are_read(tmp_path):
         force_exclude=True,
         source=path,
     )
+    untouched = [f.name for f in fields(Settings) if getattr(settings, f.name) == f.default]
+    assert untouched == ["min_confidence"]  # which excludes the other
     assert settings.rules_for(tmp_path / "src/a.py") == {"HH101", "HH301"}
     assert settings.rules_for(tmp_path / "tests/deep/a.py") == {"HH101"}
     assert settings.rules_for(tmp_path / "src/a_old.py") == set()

@@ -12,7 +12,7 @@ No setting runs code. Globs have the syntax of .gitignore and are relative to th
 import os
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -215,4 +215,3 @@ _READERS: dict[str, Callable[[object, Path], Any]] = {
     "gitignore": _flag,
     "force-exclude": _flag,
 }
-assert {name.replace("-", "_") for name in _READERS} == {f.name for f in fields(Settings)} - {"source"}
