@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import NoReturn
 
-from hyperheat.bugs.mining import GitError, Mined, Mining, Repository, read_references, select
+from hyperheat.bugs.mining import Mined, Mining, Repository, read_references, select
 from hyperheat.bugs.mining import mine as mine_history
 from hyperheat.bugs.mining import realise as realise_references
 from hyperheat.bugs.mining.sieve import distinct
@@ -132,7 +132,7 @@ def _mine_all(repos: list[Path], mining: Mining, counts: Counter[str]) -> tuple[
         start, before = time.perf_counter(), len(found)
         try:
             found += mine_history(Repository.open(folder), mining, counts)
-        except (GitError, OSError) as error:
+        except (ValueError, OSError) as error:
             failed[str(folder)] = str(error)
             _tell(str(error))
         else:

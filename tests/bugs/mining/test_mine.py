@@ -4,6 +4,7 @@ import json
 from collections import Counter
 
 import pytest
+from tests.bugs.mining.conftest import History
 
 from hyperheat.bugs.dataset import Dataset, read_manifest
 from hyperheat.bugs.mining import GitError, Mining, Repository, mine, read_references
@@ -174,3 +175,37 @@ def test_bare_repositories_and_names_from_addresses(history, tmp_path):
     assert Repository.open(tmp_path / "x").folder == tmp_path / "x" / "repo"
     history.git("remote", "add", "origin", "git@host.example:some/project.git")
     assert Repository.open(history.folder).name == "some/project"
+
+
+@pytest.mark.parametrize(
+    ("folder", "origin", "name"),
+    [
+        ("r1", None, "local/r1"),
+        ("a b.git", None, "local/a-b"),
+        ("..x..", None, "local/.x."),
+        ("me+r 1+x", None, "me/r-1-x"),
+        ("r1", "https://host.example/some one/pro..ject (2).git", "some-one/pro.ject-2-"),
+        ("r1", "/", "local/r1"),
+    ],
+)
+def test_every_repository_has_a_name_that_references_take(tmp_path, folder, origin, name):
+    history = History(tmp_path / folder)
+    history.commit("begin", {"a.py": PLUS})
+    history.commit("Fix", {"a.py": MINUS})
+    if origin is not None:
+        history.git("config", "remote.origin.url", origin)
+    command([history.folder], out=tmp_path / "out")
+    assert [shard["project"] for shard in read_manifest(tmp_path / "out")["shards"]] == [name]
+
+
+def test_an_error_in_one_repository_does_not_stop_the_others(history, tmp_path, monkeypatch):
+    for each in (history, History(tmp_path / "bad")):
+        each.commit("begin", {"a.py": PLUS})
+        each.commit("Fix", {"a.py": MINUS})
+    monkeypatch.setattr(
+        "hyperheat.bugs.mining.git._named_after", lambda folder: folder.name.replace("+", "/")
+    )
+    command([tmp_path / "bad", history.folder], out=tmp_path / "out")
+    manifest = read_manifest(tmp_path / "out")
+    assert [shard["project"] for shard in manifest["shards"]] == ["owner/name"]
+    assert list(manifest["report"]["failed"]) == [str(tmp_path / "bad")]

@@ -252,7 +252,8 @@ def _origin(folder: Path) -> str:
         address = run_git(folder, "config", "--get", "remote.origin.url").decode(errors="replace").strip()
     except GitError:
         return ""
-    return project_name(address)
+    owner, _, name = project_name(address).partition("/")
+    return f"{_sanitised(owner)}/{_sanitised(name)}" if name else ""
 
 
 def project_name(address: str) -> str:
@@ -265,7 +266,13 @@ def _named_after(folder: Path) -> str:
     name = folder.resolve().name
     if name in (".git", "repo"):
         name = folder.resolve().parent.name
-    return name.removesuffix(".git").replace("+", "/", 1)
+    owner, sign, rest = name.removesuffix(".git").partition("+")
+    return f"{_sanitised(owner)}/{_sanitised(rest)}" if sign else f"local/{_sanitised(owner)}"
+
+
+def _sanitised(name: str) -> str:
+    """A part of a project's name, with what no reference takes replaced."""
+    return re.sub(r"\.{2,}", ".", re.sub(r"[^\w.-]+", "-", name)).removesuffix(".git") or "-"
 
 
 def _what_is(folder: Path) -> str:
