@@ -6,7 +6,7 @@ Q qualifiers, C cells, D width, H heads, K = D / H; L locations, G samples, R re
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from onnx import ModelProto
@@ -41,9 +41,9 @@ class _Translation:
         self.zero = self.graph.constant(np.zeros((1, self.dim)), np.float32)
         self.masks: dict[str, str] = {}
         nodes, edges, r = self.embed(encoder.embedding)
-        for layer in encoder.layers:
-            last = layer is encoder.layers[-1]
-            nodes, edges = self.layer(layer, nodes, edges, r, last=last)
+        layers = cast(list[HeatLayer], list(encoder.layers))
+        for layer in layers:
+            nodes, edges = self.layer(layer, nodes, edges, r, last=layer is layers[-1])
         self.model = self.graph.model(self.head(model.head, nodes))
 
     # Weights and rows
@@ -52,7 +52,7 @@ class _Translation:
         value = getattr(module, name).detach().float().cpu().numpy()
         return self.graph.weight(f"{self.names[module]}.{name}", value)
 
-    def linear(self, module: nn.Linear, x: str, *, bias: bool = True) -> str:
+    def linear(self, module: nn.Module, x: str, *, bias: bool = True) -> str:
         weights = [self.weight(module, "weight")]
         if bias and module.bias is not None:
             weights.append(self.weight(module, "bias"))
@@ -105,7 +105,7 @@ class _Translation:
         h = self.graph.concat([nodes, edges], 0)
         m = _MESSAGES[type(layer.message)](self, layer.message, h, r)
         new_nodes = self.aggregate(layer.aggregate, m, nodes)
-        update = layer.update
+        update: Any = layer.update
         if last or isinstance(update, NodeUpdates):  # the head reads nodes alone
             return self.update(update.node, nodes, new_nodes), edges
         passed_on = self.rows(m, self.graph.input("own_cell"))
