@@ -65,6 +65,8 @@ def corpus(
     try:
         if (packages is None) == (source is None):
             raise ValueError("expected either --packages or --source")
+        if ray and workers:
+            raise ValueError("expected either --workers or --ray, which uses all processors of its cluster")
         found = read_names(packages) if packages else source_packages(source or Path())
         if exclude:
             found = without(found, read_names(exclude))

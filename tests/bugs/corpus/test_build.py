@@ -104,6 +104,15 @@ def test_a_finished_corpus_is_left_as_it_is(built: Path):
     assert visible_files(built) == before
 
 
+@pytest.mark.parametrize("damage", [b"", b"PAR1"])
+def test_a_damaged_shard_is_made_again(built: Path, tmp_path: Path, damage: bytes):
+    out = shutil.copytree(built, tmp_path / "out")
+    (out / "test" / "payroll.parquet").write_bytes(damage)
+    again = build_corpus(source_packages(PROJECT), out, Settings(), workers=1)
+    assert again.samples_made == 24
+    assert visible_files(out) == visible_files(built)
+
+
 @pytest.mark.parametrize(
     ("settings", "packages", "message"),
     [
@@ -181,6 +190,14 @@ def test_what_to_read_must_be_said_once(tmp_path: Path, capsys):
         corpus(out=tmp_path / "out")
     assert ended.value.code == 2
     assert capsys.readouterr().err == "expected either --packages or --source\n"
+
+
+def test_workers_and_a_cluster_are_one_too_many(tmp_path: Path, capsys):
+    with pytest.raises(SystemExit) as ended:
+        corpus(out=tmp_path / "out", source=PROJECT, workers=2, ray="local")
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.startswith("expected either --workers or --ray, ")
+    assert not (tmp_path / "out").exists()
 
 
 def test_large_packages_are_limited(tmp_path: Path):

@@ -3,7 +3,6 @@
 Only wheels: to get at a source archive's metadata, pip would run its set-up code.
 """
 
-import hashlib
 import os
 import shutil
 import subprocess
@@ -12,7 +11,7 @@ import time
 from pathlib import Path
 
 from hyperheat.bugs.corpus.packages import CorpusError, Package
-from hyperheat.bugs.corpus.records import read_record, write_record
+from hyperheat.bugs.corpus.records import file_sha256, read_record, write_record
 
 __all__ = ["fetch_wheel"]
 
@@ -28,7 +27,7 @@ def fetch_wheel(package: Package, folder: Path) -> tuple[Path, dict[str, str]]:
     if record.exists():
         facts = read_record(record)
         wheel = folder / facts["archive"]
-        if wheel.exists() and _sha256(wheel) == facts["sha256"]:
+        if wheel.exists() and file_sha256(wheel) == facts["sha256"]:
             return wheel, facts
     fresh = folder / f".{package.name}.part"
     shutil.rmtree(fresh, ignore_errors=True)
@@ -38,7 +37,7 @@ def fetch_wheel(package: Package, folder: Path) -> tuple[Path, dict[str, str]]:
         if len(wheels) != 1:
             raise CorpusError(f"expected one wheel of it, got {len(wheels)}")
         wheel = folder / wheels[0].name
-        facts = {"archive": wheel.name, "version": wheel.name.split("-")[1], "sha256": _sha256(wheels[0])}
+        facts = {"archive": wheel.name, "version": wheel.name.split("-")[1], "sha256": file_sha256(wheels[0])}
         wheels[0].replace(wheel)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
@@ -79,8 +78,3 @@ def _last_error(output: str) -> str:
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     errors = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]
     return (errors or lines or ["pip gave no reason"])[-1][:300]
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

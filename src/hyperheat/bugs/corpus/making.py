@@ -1,6 +1,5 @@
 """Pass two, package by package: functions to samples, one shard for each package."""
 
-import hashlib
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
@@ -10,6 +9,7 @@ from typing import Any
 
 from hyperheat.bugs.corpus.limits import time_limit
 from hyperheat.bugs.corpus.packages import split_of
+from hyperheat.bugs.corpus.records import file_sha256
 from hyperheat.bugs.corpus.sampling import MIN_CANDIDATES, choose_bugs, rank, seeded
 from hyperheat.bugs.corpus.settings import Settings
 from hyperheat.bugs.corpus.sources import Sources
@@ -68,7 +68,7 @@ def make_shard(
         count = write_shard(package.samples(plan, tally), out / path)
     shard = None
     if count:
-        digest = hashlib.sha256((out / path).read_bytes()).hexdigest()
+        digest = file_sha256(out / path)
         shard = {"path": path, "samples": count, "kinds": dict(tally.kinds), "sha256": digest}
     else:
         (out / path).unlink()

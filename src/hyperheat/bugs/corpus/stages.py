@@ -11,7 +11,7 @@ from hyperheat.bugs.corpus.download import fetch_wheel
 from hyperheat.bugs.corpus.index import index_package
 from hyperheat.bugs.corpus.making import make_shard
 from hyperheat.bugs.corpus.packages import CorpusError, Package
-from hyperheat.bugs.corpus.records import read_record, write_record
+from hyperheat.bugs.corpus.records import file_sha256, read_record, write_record
 from hyperheat.bugs.corpus.settings import Settings, Workspace
 from hyperheat.bugs.corpus.sources import Sources, read_folder, read_wheel
 
@@ -57,12 +57,15 @@ def make(job: Job) -> int:
 
 
 def is_made(space: Workspace, name: str) -> bool:
-    """Whether the samples of a package are there."""
+    """Whether the samples of a package are there, as they were made."""
     record = space.made / f"{name}.json"
     if not record.exists():
         return False
     shard = read_record(record)["shard"]
-    return shard is None or (space.out / shard["path"]).exists()
+    if shard is None:
+        return True
+    path = space.out / shard["path"]
+    return path.exists() and file_sha256(path) == shard["sha256"]
 
 
 def samples_in(made: dict[str, Any]) -> int:
