@@ -1,26 +1,27 @@
 """Git histories, read with the git program: which commits modify Python files, and what files held.
 
-Commits come from `git log --raw`, contents from `git cat-file --batch`. Diffs are never asked for: `git log -p`
-stops at the first object that a partial or damaged history lacks, where this goes on.
+Commits come from `git log --raw`, contents from `git cat-file --batch`; `program` says how both are kept harmless. Diffs
+are never asked for: `git log -p` stops at the first object that a partial or damaged history lacks, where this goes on.
 """
 
 import os
 import re
 import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import IO
 
-__all__ = ["Change", "GitError", "Objects", "Repository", "run_git"]
+from hyperheat.bugs.mining.program import GitCall, GitError, borrowing, reading
+
+__all__ = ["Change", "GitError", "Objects", "Repository"]
 
 _MARK = b"\x01"
 _ID = re.compile(rb"[0-9a-f]{40,64}")
 _ADDRESS = re.compile(r"[/:]([^/:]+)/([^/]+?)(?:\.git)?/?$")
-
-
-class GitError(ValueError):
-    """A history that cannot be read, in one sentence."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,78 +63,86 @@ class Repository:
         limits = [f"--since={since}"] if since is not None else []
         left = max_commits
         walks = [(True, [main])] if main is not None else []
-        walks += [(False, ["--all", "--not", main] if main is not None else ["--all"])] if all_refs else []
+        if all_refs:
+            walks.append((False, [*self._everywhere(), *(f"^{id}" for _, ids in walks for id in ids)]))
         for on_main, revisions in walks:
             count = [] if left is None else [f"--max-count={left}"]
-            for commit in self._log([*limits, *count, *revisions]):
+            for commit in self._log([*limits, *count], revisions):
                 left = None if left is None else left - 1
                 yield from _changes(commit, on_main=on_main)
 
     def sizes(self, ids: list[str]) -> list[int | None]:
         """The sizes of objects; None for those that are absent."""
-        done = run_git(
-            self.folder,
-            "cat-file",
-            "--batch-check=%(objectsize)",
-            given="".join(f"{i}\n" for i in ids).encode(),
-        )
+        given = "".join(f"{id}\n" for id in ids).encode()
+        done = self.objects.run("cat-file", "--batch-check=%(objectsize)", given=given)
         return [int(line) if line.isdigit() else None for line in done.decode().splitlines()]
 
     def resolve(self, revision: str) -> str | None:
         """The id of a revision such as `sha^` or `sha:path`; None if there is none."""
-        try:
-            found = run_git(self.folder, "rev-parse", "--verify", "--quiet", "--end-of-options", revision)
-        except GitError:
-            return None
-        return found.decode().strip() or None
+        return _resolve(self.objects, revision)
 
     def by_date(self, commits: list[str]) -> list[str]:
         """The ids of commits, newest first; those that are absent are left out."""
         given = "".join(f"{commit}\n" for commit in commits).encode()
         options = ("--no-walk=sorted", "--ignore-missing", "--stdin")
-        return run_git(self.folder, "rev-list", *options, given=given).decode().split()
+        return self.objects.run("rev-list", *options, given=given).decode().split()
 
     def python_files(self, commit: str) -> dict[str, str]:
         """The ids of the Python files of a commit by path; links and what has no readable path are left out."""
         files = {}
-        for entry in run_git(self.folder, "ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0"):
+        for entry in self.objects.run("ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0"):
             facts, _, path = entry.partition(b"\t")
             if path.endswith(b".py") and facts.startswith(b"100"):
                 files[os.fsdecode(path)] = facts.split()[2].decode()
         return files
 
-    def _main(self) -> str | None:
-        return self.resolve("refs/remotes/origin/HEAD^{commit}") or self.resolve("HEAD^{commit}")
+    @cached_property
+    def objects(self) -> GitCall:
+        """Calls of git that see the objects of this repository and nothing else of it."""
+        return borrowing(self.folder)
 
-    def _log(self, arguments: list[str]) -> Iterator[list[bytes]]:
+    def _main(self) -> str | None:
+        own = reading(self.folder)
+        return _resolve(own, "refs/remotes/origin/HEAD^{commit}") or _resolve(own, "HEAD^{commit}")
+
+    def _everywhere(self) -> list[str]:
+        """The ids of all branches, tags and other names."""
+        own = reading(self.folder)
+        head = _resolve(own, "HEAD^{commit}")
+        return [*own.run("rev-parse", "--all").decode().split(), *([] if head is None else [head])]
+
+    def _log(self, arguments: list[str], revisions: list[str]) -> Iterator[list[bytes]]:
         """The fields of each commit: id, parents, subject, then facts and path of each file in turn."""
         form = "--format=%x01%H%x00%P%x00%s"
         options = ["-z", "--raw", "--no-abbrev", "--no-merges", "--no-renames", "--diff-filter=M", form]
-        command = _command(self.folder, "log", *options, *arguments, "--", "*.py")
-        with subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=_environment()
-        ) as process:
+        options += ["--no-show-signature", "--no-ext-diff", "--no-textconv", "--ignore-missing", "--stdin"]
+        command = [*self.objects.command, "log", *options, *arguments, "--", "*.py"]
+        with TemporaryFile() as given:
+            given.write("".join(f"{id}\n" for id in revisions).encode())
+            given.seek(0)
+            process = subprocess.Popen(
+                command,
+                stdin=given,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=self.objects.environment,
+            )
+        with process:
             assert process.stdout is not None
             assert process.stderr is not None
             for text in _records(process.stdout):
                 yield text.split(b"\0")
             problem = process.stderr.read()
         if process.returncode:
-            raise GitError(f"{self.folder}: {_last_line(problem)}")
+            raise self.objects.error(problem)
 
 
 class Objects:
-    """The contents of objects, from one running `git cat-file --batch`."""
+    """The contents of objects, from one running `git cat-file --batch`, or another one where that died."""
 
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
-        self._process = subprocess.Popen(
-            _command(repository.folder, "cat-file", "--batch"),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=_environment(),
-        )
+        self._process = self._start()
 
     def __enter__(self) -> "Objects":
         return self
@@ -143,7 +152,7 @@ class Objects:
         self._process.communicate()
 
     def read(self, name: str) -> bytes | None:
-        """The contents of a file, named by its id or as `commit:path`; None if it is absent."""
+        """The contents of a file, named by its id or as `commit:path`; None if it is absent or damaged."""
         if "\n" in name:  # which ends a request
             found = self._repository.resolve(name)
             return None if found is None else self.read(found)
@@ -156,13 +165,33 @@ class Objects:
         except BrokenPipeError:
             pass  # the answer says so
         header = answers.readline()
-        if not header:
-            raise GitError(f"{self._repository.folder}: expected the object {name}, got a damaged history")
         if header.endswith((b" missing\n", b" ambiguous\n")):
             return None
-        _, kind, size = header.split()
-        contents = answers.read(int(size) + 1)[:-1]
-        return contents if kind == b"blob" else None
+        _, kind, size = header.split() if header else (b"", b"", b"0")
+        contents = answers.read(int(size) + 1)
+        if len(contents) != int(size) + 1:
+            self._restart()
+            return None
+        return contents[:-1] if kind == b"blob" else None
+
+    def _start(self) -> "subprocess.Popen[bytes]":
+        calls = self._repository.objects
+        return subprocess.Popen(
+            [*calls.command, "cat-file", "--batch"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=calls.environment,
+        )
+
+    def _restart(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout):
+            assert stream is not None
+            with suppress(BrokenPipeError):
+                stream.close()
+        self._process = self._start()
 
 
 def git_directory(folder: Path) -> Path | None:
@@ -174,28 +203,12 @@ def git_directory(folder: Path) -> Path | None:
     return below[0] if len(below) == 1 else None
 
 
-def run_git(folder: Path | None, *arguments: str, given: bytes = b"") -> bytes:
-    """The output of a git command; raises GitError with the last line that it said."""
+def _resolve(calls: GitCall, revision: str) -> str | None:
     try:
-        done = subprocess.run(
-            _command(folder, *arguments), input=given, capture_output=True, env=_environment()
-        )
-    except FileNotFoundError:
-        raise GitError("git: expected the program to be installed, got nothing of this name") from None
-    if done.returncode:
-        raise GitError(f"{folder or 'git'}: {_last_line(done.stderr)}")
-    return done.stdout
-
-
-def _command(folder: Path | None, *arguments: str) -> list[str]:
-    where = [] if folder is None else ["--git-dir", str(folder)]
-    return ["git", "--no-pager", "--no-replace-objects", *where, *arguments]
-
-
-def _environment() -> dict[str, str]:
-    """Plain English, no questions, and none of a surrounding git command's settings."""
-    own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    return {**own, "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
+        found = calls.run("rev-parse", "--verify", "--quiet", "--end-of-options", revision)
+    except GitError:
+        return None
+    return found.decode().strip() or None
 
 
 def _records(stream: IO[bytes]) -> Iterator[bytes]:
@@ -249,7 +262,7 @@ def _if_git(folder: Path) -> Path | None:
 def _origin(folder: Path) -> str:
     """The owner and name in the address of the remote that a repository was cloned from."""
     try:
-        address = run_git(folder, "config", "--get", "remote.origin.url").decode(errors="replace").strip()
+        address = reading(folder).run("config", "--get", "remote.origin.url").decode(errors="replace").strip()
     except GitError:
         return ""
     owner, _, name = project_name(address).partition("/")
@@ -279,8 +292,3 @@ def _what_is(folder: Path) -> str:
     if not folder.exists():
         return "nothing there"
     return "a folder without one" if folder.is_dir() else "a file"
-
-
-def _last_line(output: bytes) -> str:
-    lines = output.decode(errors="replace").strip().splitlines() or ["git gave no reason"]
-    return lines[-1].removeprefix("fatal: ").removeprefix("error: ")[:300]

@@ -3,7 +3,8 @@
 import shutil
 from pathlib import Path
 
-from hyperheat.bugs.mining.git import GitError, Repository, git_directory, run_git
+from hyperheat.bugs.mining.git import GitError, Repository, git_directory
+from hyperheat.bugs.mining.program import cloning
 from hyperheat.bugs.mining.references import Reference
 
 __all__ = ["find_repository"]
@@ -32,7 +33,7 @@ def _clone(address: str, target: Path) -> Path:
     shutil.rmtree(part, ignore_errors=True)
     try:
         part.parent.mkdir(parents=True, exist_ok=True)
-        run_git(None, "clone", "--bare", "--quiet", "--", address, str(part))
+        cloning().run("clone", "--bare", "--quiet", "--", address, str(part))
         part.replace(target)
     except GitError as error:
         raise GitError(f"{address}: expected to clone it, got: {str(error).removeprefix('git: ')}") from None
