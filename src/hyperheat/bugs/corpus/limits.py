@@ -1,4 +1,7 @@
-"""A time limit for the work on one file, inside the process that does it."""
+"""A time limit for the work on one file, inside the process that does it.
+
+Only the processor time of the process counts: what a file gives must not depend on how busy the machine is.
+"""
 
 import signal
 import threading
@@ -13,7 +16,7 @@ SECONDS_PER_FILE = 60
 
 @contextmanager
 def time_limit(seconds: float = SECONDS_PER_FILE) -> Iterator[None]:
-    """Raise TimeoutError after some seconds; no limit outside of a main thread, where no signal can arrive."""
+    """Raise TimeoutError after some seconds of work; no limit outside of a main thread, where no signal can arrive."""
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
         yield
         return
@@ -21,10 +24,10 @@ def time_limit(seconds: float = SECONDS_PER_FILE) -> Iterator[None]:
     def stop(_number: int, _frame: FrameType | None) -> None:
         raise TimeoutError(f"more than {seconds} s of work")
 
-    previous = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    previous = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, previous)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, previous)
