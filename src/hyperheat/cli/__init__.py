@@ -23,7 +23,7 @@ app.command(kg)
 
 _NEEDS = "hyperheat: this command needs the package {name!r}: pip install 'hyperheat[{extra}]'\n"
 _EXTRAS = {
-    **dict.fromkeys(("torch", "safetensors", "pyarrow", "pyoxigraph", "matplotlib", "tokenizers"), "train"),
+    **dict.fromkeys(("torch", "safetensors", "pyarrow", "pyoxigraph", "matplotlib", "tokenizers", "onnx", "onnxruntime"), "train"),
     "ray": "ray",
 }
 
@@ -46,6 +46,7 @@ bugs.command("hyperheat.cli.bugs_corpus:corpus", help="Make functions with and w
 bugs.command("hyperheat.cli.bugs_mine:mine", help="Find past fixes of such bugs in git histories.")
 bugs.command("hyperheat.cli.bugs_mine:realise", help="Turn references to fixes into samples.")
 bugs.command("hyperheat.cli.bugs:train", help="Train a detector.")
+bugs.command("hyperheat.cli.bugs_export:export", help="Write a detector for a scanner without torch.")
 bugs.command("hyperheat.cli.bugs:evaluate", name="eval", help="Measure a detector on held-out or real bugs.")
 kg.command(
     "hyperheat.cli.kg:import_statements",
