@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import NoReturn
 
-from hyperheat.bugs.mining import Mined, Mining, Repository, read_references, select
+from hyperheat.bugs.mining import Mined, Mining, Reference, Repository, read_references, select
 from hyperheat.bugs.mining import mine as mine_history
 from hyperheat.bugs.mining import realise as realise_references
 from hyperheat.bugs.mining.sieve import distinct
@@ -66,19 +66,20 @@ def mine(
         with_clean=with_clean,
     )
     counts: Counter[str] = Counter()
-    found, failed = _mine_all(repos, mining, counts)
-    if len(failed) == len(repos):
-        _fail("no history could be read")
-    tally = Tally()
-    for mined in found:
-        tally.add(FOUND, "", mined.reference.kind)
     try:
+        folder = None if out is None else FixFolder(out)
+        found, failed = _mine_all(repos, mining, counts, folder)
+        if len(failed) == len(repos) and not found:
+            _fail("no history could be read")
         if refs_only is not None:
             _write_references(found, refs_only)
-        if out is not None:
-            _write_samples(found, out, mining, counts, failed)
+        if folder is not None:
+            folder.finish(asdict(mining), {"counts": dict(counts), "failed": failed})
     except (ValueError, OSError, ImportError) as error:
         _fail(error)
+    tally = Tally()
+    for reference in found:
+        tally.add(FOUND, "", reference.kind)
     rows = [f"{count:>9,}  {what}" for what, count in counts.most_common()]
     sys.stdout.write("\n".join([tally.table() if found else "no fixes found", "", *rows, ""]))
 
@@ -124,38 +125,34 @@ def realise(
     sys.stdout.write(f"{done.tally.table()}\n{done.seconds:.1f} s, {each:.2f} s a reference\n")
 
 
-def _mine_all(repos: list[Path], mining: Mining, counts: Counter[str]) -> tuple[list[Mined], dict[str, str]]:
-    """The distinct fixes of all repositories, and why some of them could not be read."""
-    found: list[Mined] = []
+def _mine_all(
+    repos: list[Path], mining: Mining, counts: Counter[str], out: FixFolder | None
+) -> tuple[list[Reference], dict[str, str]]:
+    """The distinct fixes of all repositories, and why some could not be read; each one's samples are written at once."""
+    found: list[Reference] = []
     failed: dict[str, str] = {}
+    earlier: set[tuple[str, str]] = set()
     for folder in repos:
-        start, before = time.perf_counter(), len(found)
+        start = time.perf_counter()
+        group: list[Mined] = []
         try:
-            found += mine_history(Repository.open(folder), mining, counts)
+            group += mine_history(Repository.open(folder), mining, counts)
         except (ValueError, OSError) as error:
             failed[str(folder)] = str(error)
             _tell(str(error))
-        else:
-            _tell(f"{folder}: {len(found) - before} fixes, {time.perf_counter() - start:.1f} s")
-    return distinct(found, counts), failed
+        kept = distinct(group, counts, earlier)
+        earlier |= {(mined.before, mined.after) for mined in kept}
+        found += [mined.reference for mined in kept]
+        if out is not None and kept:
+            out.add(kept[0].reference.repo, [sample for mined in kept for sample in mined.samples])
+        _tell(f"{folder}: {len(kept)} fixes, {time.perf_counter() - start:.1f} s")
+    return found, failed
 
 
-def _write_references(found: list[Mined], path: Path) -> None:
+def _write_references(found: list[Reference], path: Path) -> None:
     with whole_file(path) as temporary:
-        lines = (json.dumps(dict(mined.reference.record)) + "\n" for mined in found)
+        lines = (json.dumps(dict(reference.record)) + "\n" for reference in found)
         temporary.write_text("".join(lines), encoding="utf-8")
-
-
-def _write_samples(
-    found: list[Mined], out: Path, mining: Mining, counts: Counter[str], failed: dict[str, str]
-) -> None:
-    folder = FixFolder(out)
-    by_repo: dict[str, list[Mined]] = {}
-    for mined in found:
-        by_repo.setdefault(mined.reference.repo, []).append(mined)
-    for repo, group in sorted(by_repo.items()):
-        folder.add(repo, [sample for mined in group for sample in mined.samples])
-    folder.finish(asdict(mining), {"counts": dict(counts), "failed": failed})
 
 
 def _tell(line: str) -> None:

@@ -202,10 +202,15 @@ def test_an_error_in_one_repository_does_not_stop_the_others(history, tmp_path, 
     for each in (history, History(tmp_path / "bad")):
         each.commit("begin", {"a.py": PLUS})
         each.commit("Fix", {"a.py": MINUS})
-    monkeypatch.setattr(
-        "hyperheat.bugs.mining.git._named_after", lambda folder: folder.name.replace("+", "/")
-    )
+    real = Repository.changes
+
+    def changes(repository, **limits):
+        if repository.name == "local/bad":
+            raise ValueError("expected a history, got nonsense")
+        return real(repository, **limits)
+
+    monkeypatch.setattr(Repository, "changes", changes)
     command([tmp_path / "bad", history.folder], out=tmp_path / "out")
     manifest = read_manifest(tmp_path / "out")
     assert [shard["project"] for shard in manifest["shards"]] == ["owner/name"]
-    assert list(manifest["report"]["failed"]) == [str(tmp_path / "bad")]
+    assert manifest["report"]["failed"] == {str(tmp_path / "bad"): "expected a history, got nonsense"}

@@ -1,6 +1,5 @@
 """From references to samples: read both versions of each file and find the candidate that leads from one to the other."""
 
-import json
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -16,7 +15,6 @@ from hyperheat.bugs.mining.repositories import find_repository
 from hyperheat.bugs.mining.tally import FOUND, MISSING, NOT_EXPRESSIBLE, Tally
 from hyperheat.bugs.mining.writing import UNREADABLE, FixFolder, make_samples
 from hyperheat.bugs.sample import Sample
-from hyperheat.hypergraph.files import whole_file
 
 __all__ = ["Realised", "realise"]
 
@@ -60,9 +58,7 @@ def realise(
         )
     for problem in run.problems:
         tell(problem)
-    with whole_file(out / "left_out.jsonl") as temporary:
-        temporary.write_text("".join(json.dumps(row) + "\n" for row in run.left_out), encoding="utf-8")
-    manifest = folder.finish(settings, run.tally.to_json())
+    manifest = folder.finish(settings, run.tally.to_json(), run.left_out)
     return Realised(tally=run.tally, manifest=manifest, seconds=time.perf_counter() - begun)
 
 

@@ -5,7 +5,7 @@ tokens of the lines that differ (`prefilter`), the syntax trees and at last the 
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 from itertools import islice
 from textwrap import dedent
@@ -74,14 +74,21 @@ def mine(repository: Repository, mining: Mining, counts: Counter[str]) -> Iterat
             )
 
 
-def distinct(found: Iterable[Mined], counts: Counter[str]) -> list[Mined]:
-    """Each pair of functions once; of pairs that went both ways only the last step, if it is called a fix."""
+def distinct(
+    found: Iterable[Mined], counts: Counter[str], earlier: Set[tuple[str, str]] = frozenset()
+) -> list[Mined]:
+    """Each pair of functions once; of pairs that went both ways only the last step, if it is called a fix.
+
+    Pairs that are among `earlier`, either way, are left out.
+    """
     kept: dict[tuple[str, str], Mined] = {}
     both_ways = set()
     for mined in found:  # newest first
         pair, back = (mined.before, mined.after), (mined.after, mined.before)
-        if pair in kept:
+        if pair in kept or pair in earlier:
             counts["the same change again"] += 1
+        elif back in earlier:
+            counts["the same change was taken back"] += 1
         elif back in kept:
             counts["the same change was taken back"] += 1
             both_ways.add(back)

@@ -3,10 +3,11 @@
 import hashlib
 import json
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from hyperheat.bugs.dataset import FORMAT
+from hyperheat.bugs.dataset import FORMAT, read_manifest
 from hyperheat.bugs.mining.fix import Fix
 from hyperheat.bugs.mining.references import Reference
 from hyperheat.bugs.sample import Origin, Sample, make_sample
@@ -16,6 +17,8 @@ from hyperheat.pycode import FunctionGraph, SourceError
 
 __all__ = ["UNREADABLE", "FixFolder", "make_samples"]
 
+_MANIFEST = "manifest.json"
+_LEFT_OUT = "left_out.jsonl"
 UNREADABLE = "the repaired function cannot be read alone"
 """Why a fix may have no clean sample: the function is a closure over the class around it."""
 
@@ -44,20 +47,27 @@ def _origin(reference: Reference, function: FunctionGraph) -> Origin:
 
 
 class FixFolder:
-    """A folder that gets a shard for each repository and, when all are there, its manifest."""
+    """A folder that gets a shard for each repository and, when all are there, its manifest.
+
+    It is made with the first shard. What an earlier run left there is replaced; raises ValueError where the folder
+    holds anything else.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._earlier = _earlier_shards(folder)
         self._shards: dict[str, dict[str, Any]] = {}
-        (folder / "test").mkdir(parents=True, exist_ok=True)
 
     def add(self, project: str, samples: list[Sample]) -> None:
         """Write the shard of a repository; one without samples gets none."""
         if not samples:
             return
-        path = f"test/{project.replace('/', '+')}.parquet"
-        if path in self._shards:
-            raise ValueError(f"{project}: expected every repository once, got another one of this name")
+        before = sum(shard["project"] == project for shard in self._shards.values())
+        number = f"+{before + 1}" if before else ""  # two repositories may have one name
+        path = f"test/{project.replace('/', '+')}{number}.parquet"
+        (self.folder / "test").mkdir(parents=True, exist_ok=True)
+        for stale in (_MANIFEST, _LEFT_OUT):
+            (self.folder / stale).unlink(missing_ok=True)
         write_shard(samples, self.folder / path)
         self._shards[path] = {
             "path": path,
@@ -69,13 +79,43 @@ class FixFolder:
             "sha256": hashlib.sha256((self.folder / path).read_bytes()).hexdigest(),
         }
 
-    def finish(self, settings: dict[str, Any], report: dict[str, Any]) -> dict[str, Any]:
-        """Write the manifest; shards of an earlier run that it does not name are deleted."""
+    def finish(
+        self,
+        settings: dict[str, Any],
+        report: dict[str, Any],
+        left_out: Iterable[dict[str, str]] | None = None,
+    ) -> dict[str, Any]:
+        """Write what was left out, and the manifest; shards of an earlier run that it does not name are deleted."""
+        (self.folder / "test").mkdir(parents=True, exist_ok=True)
+        (self.folder / _LEFT_OUT).unlink(missing_ok=True)
+        if left_out is not None:
+            _write(self.folder / _LEFT_OUT, "".join(json.dumps(row) + "\n" for row in left_out))
         shards = [self._shards[path] for path in sorted(self._shards)]
         manifest = {"format": FORMAT, "version": 1, "settings": settings, "shards": shards, "report": report}
-        with whole_file(self.folder / "manifest.json") as temporary:
-            temporary.write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
-        for shard in (self.folder / "test").glob("*.parquet"):
-            if f"test/{shard.name}" not in self._shards:
-                shard.unlink()
+        _write(self.folder / _MANIFEST, json.dumps(manifest, indent=1) + "\n")
+        for path in self._earlier - self._shards.keys():
+            (self.folder / path).unlink(missing_ok=True)
         return manifest
+
+
+def _earlier_shards(folder: Path) -> set[str]:
+    """The shards of an earlier run in a folder; raises ValueError where it holds something that is not of one."""
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"{folder}: expected a folder, got a file")
+    shards = {f"test/{shard.name}" for shard in folder.glob("test/*.parquet")}
+    if (folder / _MANIFEST).exists():
+        manifest = read_manifest(folder)
+        if "report" not in manifest:
+            raise ValueError(f"{folder}: expected a folder that is new or of real bugs, got another data set")
+        return shards & {shard["path"] for shard in manifest["shards"]}
+    ours = {*shards, "test", _LEFT_OUT}
+    for path in (*folder.glob("*"), *folder.glob("test/*")):
+        name = path.relative_to(folder).as_posix()
+        if name not in ours and path.suffix != ".tmp":
+            raise ValueError(f"{folder}: expected a folder that is new or of real bugs, got one with {name}")
+    return shards
+
+
+def _write(path: Path, text: str) -> None:
+    with whole_file(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
