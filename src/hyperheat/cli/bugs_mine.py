@@ -77,6 +77,8 @@ def mine(
             folder.finish(asdict(mining), {"counts": dict(counts), "failed": failed})
     except (ValueError, OSError, ImportError) as error:
         _fail(error)
+    except KeyboardInterrupt:
+        _end_early(out)
     tally = Tally()
     for reference in found:
         tally.add(FOUND, "", reference.kind)
@@ -121,6 +123,8 @@ def realise(
         )
     except (ValueError, OSError, ImportError) as error:
         _fail(error)
+    except KeyboardInterrupt:
+        _end_early(out)
     each = done.seconds / len(references)
     sys.stdout.write(f"{done.tally.table()}\n{done.seconds:.1f} s, {each:.2f} s a reference\n")
 
@@ -162,3 +166,9 @@ def _tell(line: str) -> None:
 def _fail(error: Exception | str) -> NoReturn:
     sys.stderr.write(f"{error}\n")
     raise SystemExit(2)
+
+
+def _end_early(out: Path | None) -> NoReturn:
+    kept = "nothing was written" if out is None else f"shards that were finished are in {out / 'test'}"
+    sys.stderr.write(f"interrupted: {kept}; the same command starts over\n")
+    raise SystemExit(130)

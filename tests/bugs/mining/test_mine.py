@@ -214,3 +214,24 @@ def test_an_error_in_one_repository_does_not_stop_the_others(history, tmp_path, 
     manifest = read_manifest(tmp_path / "out")
     assert [shard["project"] for shard in manifest["shards"]] == ["owner/name"]
     assert manifest["report"]["failed"] == {str(tmp_path / "bad"): "expected a history, got nonsense"}
+
+
+def test_finished_shards_outlive_an_interruption(history, tmp_path, monkeypatch, capsys):
+    history.commit("begin", {"a.py": PLUS})
+    history.commit("Fix", {"a.py": MINUS})
+    real = Repository.open
+
+    def opened(folder):
+        if folder == tmp_path / "next":
+            raise KeyboardInterrupt
+        return real(folder)
+
+    monkeypatch.setattr(Repository, "open", opened)
+    with pytest.raises(SystemExit) as caught:
+        command([history.folder, tmp_path / "next"], out=tmp_path / "out")
+    assert caught.value.code == 130
+    assert [path.name for path in (tmp_path / "out" / "test").iterdir()] == ["owner+name.parquet"]
+    assert "interrupted: shards that were finished" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        command([tmp_path / "next"], refs_only=tmp_path / "refs.jsonl")
+    assert "interrupted: nothing was written" in capsys.readouterr().err

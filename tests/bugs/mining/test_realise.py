@@ -6,7 +6,10 @@ import json
 import pytest
 
 from hyperheat.bugs.dataset import Dataset, read_manifest
-from hyperheat.bugs.mining import Reference, read_references
+from hyperheat.bugs.mining import GitError, Reference, read_references
+from hyperheat.bugs.mining.checkout import Checkout
+from hyperheat.bugs.mining.repositories import find_repository
+from hyperheat.bugs.sample import make_sample
 from hyperheat.cli.bugs_mine import realise as command
 
 PLUS = "def f(left, right):\n    both = left + right\n    return both, left, right\n"
@@ -149,6 +152,13 @@ def test_gzipped_references_are_selected_by_fields(fixed, tmp_path, capsys):
         ('{"repo": "ext::sh", "sha": "1234567", "path": "x"}', "repo: expected owner/name or the address"),
         ('{"repo": "../x", "sha": "1234567", "path": "x"}', "repo: expected owner/name or the address"),
         ('{"repo": "a/b", "sha": "1234567", "path": 1}', "path: expected a text, got 1"),
+        *(
+            (
+                json.dumps({"repo": "a/b", "sha": "1234567", "path": path}),
+                f"inside of the repository, got {path!r}",
+            )
+            for path in ("/a.py", "../a.py", "a/../b.py", "a//b.py", ".", "a\0.py", "\ud800.py")
+        ),
     ],
 )
 def test_wrong_references_name_their_line(tmp_path, text, message):
@@ -167,3 +177,54 @@ def test_broken_gzip_is_one_sentence(tmp_path):
 def test_a_reference_without_a_parent_means_the_first():
     reference = Reference.of({"repo": "a/b", "hash": "1234567", "old_path": "x.py"})
     assert (reference.parent, reference.address) == ("1234567^", "https://github.com/a/b")
+
+
+def test_parts_that_mean_the_folder_itself_are_dropped(fixed, tmp_path):
+    assert run(tmp_path, {**fixed, "path": "././a.py"}) == {"found": {"": {"binary-operator": 1}}}
+    (sample,) = Dataset(tmp_path / "out", "test")
+    assert sample.origin.path == "a.py"
+
+
+def test_an_unreadable_reference_does_not_stop_the_others(history, fixed, tmp_path, monkeypatch, capsys):
+    real = Checkout.extract
+
+    def read(checkout, commit, path, contents):
+        if path == "a.py":
+            raise GitError("expected a commit, got a damaged one")
+        return real(checkout, commit, path, contents)
+
+    monkeypatch.setattr(Checkout, "extract", read)
+    assert run(tmp_path, fixed, {**fixed, "path": "d/b\nc.py"}) == {
+        "found": {"": {"binary-operator": 1}},
+        "missing": {"unreadable": {"binary-operator": 1}},
+    }
+    assert "expected a commit, got a damaged one" in capsys.readouterr().err
+
+
+def test_a_repaired_function_without_candidates_is_told_of(fixed, tmp_path, monkeypatch, capsys):
+    def make(function, repair, origin):
+        if repair is None:
+            raise ValueError("f: expected candidate rewrites, got none")
+        return make_sample(function, repair, origin)
+
+    monkeypatch.setattr("hyperheat.bugs.mining.writing.make_sample", make)
+    assert run(tmp_path, fixed, with_clean=True) == {"found": {"": {"binary-operator": 1}}}
+    assert "or has no candidates, so there is no clean sample" in capsys.readouterr().err
+
+
+def test_finished_shards_outlive_an_interruption(fixed, tmp_path, monkeypatch, capsys):
+    def find(reference, *_, **__):
+        if reference.repo == "owner/name":
+            return find_repository(reference, tmp_path / "repos", clone=False)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("hyperheat.bugs.mining.realising.find_repository", find)
+        with pytest.raises(SystemExit) as caught:
+            run(tmp_path, fixed, {**fixed, "repo": "owner/next"})
+    assert caught.value.code == 130
+    assert [path.name for path in (tmp_path / "out" / "test").iterdir()] == ["owner+name.parquet"]
+    assert not (tmp_path / "out" / "manifest.json").exists()
+    message = f"interrupted: shards that were finished are in {tmp_path / 'out' / 'test'}; the same command"
+    assert message in capsys.readouterr().err
+    assert run(tmp_path, fixed)["found"] == {"": {"binary-operator": 1}}

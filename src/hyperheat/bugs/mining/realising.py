@@ -13,7 +13,7 @@ from hyperheat.bugs.mining.git import GitError, Objects, Repository
 from hyperheat.bugs.mining.references import Reference
 from hyperheat.bugs.mining.repositories import find_repository
 from hyperheat.bugs.mining.tally import FOUND, MISSING, NOT_EXPRESSIBLE, Tally
-from hyperheat.bugs.mining.writing import UNREADABLE, FixFolder, make_samples
+from hyperheat.bugs.mining.writing import NO_CLEAN, FixFolder, make_samples
 from hyperheat.bugs.sample import Sample
 
 __all__ = ["Realised", "realise"]
@@ -83,10 +83,8 @@ class _Run:
                 self._leave_out(reference, MISSING, "the repository")
             return []
         samples = []
-        order = {sha: place for place, sha in enumerate(found.by_date([r.sha for r in references]))}
-        references = sorted(references, key=lambda reference: order.get(reference.sha, len(order)))
         with Objects(found) as objects, Checkout(found, objects) as checkout:
-            for reference in references:
+            for reference in _newest_first(references, found):
                 samples += self._reference(reference, found, objects, checkout)
         return samples
 
@@ -96,16 +94,19 @@ class _Run:
         try:
             before, after = _versions(reference, repository, objects)
             fix = find_fix(before, after, lambda: checkout.extract(reference.parent, reference.path, before))
+            samples = make_samples(reference, fix, with_clean=self._with_clean)
         except _Missing as error:
             self._leave_out(reference, MISSING, str(error))
         except NoFix as error:
             self._leave_out(reference, NOT_EXPRESSIBLE, explain(error, reference))
+        except ValueError as error:
+            self._leave_out(reference, MISSING, "unreadable")
+            self.problems.append(f"{reference.repo} {reference.sha}: {error}")
         else:
             self.tally.add(FOUND, "", fix.repair.kind)
-            samples = make_samples(reference, fix, with_clean=self._with_clean)
             if self._with_clean and len(samples) == 1:
                 self.problems.append(
-                    f"{reference.repo} {reference.sha}: {UNREADABLE}, so there is no clean sample"
+                    f"{reference.repo} {reference.sha}: {NO_CLEAN}, so there is no clean sample"
                 )
             return samples
         return []
@@ -122,6 +123,16 @@ class _Run:
                 "reason": reason,
             }
         )
+
+
+def _newest_first(references: list[Reference], repository: Repository) -> list[Reference]:
+    """References by the dates of their commits, so that little differs from one to the next."""
+    try:
+        newest = repository.by_date([reference.sha for reference in references])
+    except GitError:  # a damaged commit, which is told of when it is read
+        return references
+    order = {sha: place for place, sha in enumerate(newest)}
+    return sorted(references, key=lambda reference: order.get(reference.sha, len(order)))
 
 
 def _versions(reference: Reference, repository: Repository, objects: Objects) -> tuple[bytes, bytes]:

@@ -58,7 +58,7 @@ class Reference:
             address=_GITHUB + repo if name == repo else repo,
             sha=sha,
             parent=parent,
-            path=_text(record, "path", "old_path"),
+            path=_path(record),
             kind=str(record.get("kind", "unknown")),
             tags=tuple(tag for name, tag in _TAGS.items() if record.get(name) is True),
             record=record,
@@ -110,6 +110,16 @@ def _text(record: Mapping[str, Any], *names: str) -> str:
     if not isinstance(value, str) or not value:
         raise ValueError(f"{names[0]}: expected a text, got {value!r}")
     return value
+
+
+def _path(record: Mapping[str, Any]) -> str:
+    """The path of a file inside of a repository, without parts that mean the folder itself."""
+    path = _text(record, "path", "old_path")
+    parts = [part for part in path.split("/") if part != "."]
+    is_text = "\0" not in path and path.encode(errors="ignore").decode() == path
+    if not parts or not is_text or "" in parts or ".." in parts:
+        raise ValueError(f"path: expected the path of a file inside of the repository, got {path!r}")
+    return "/".join(parts)
 
 
 def _spelled(value: object) -> str:

@@ -17,7 +17,7 @@ from hyperheat.bugs.mining.git import Change, Objects, Repository
 from hyperheat.bugs.mining.messages import is_fix_like, is_revert, is_test_file
 from hyperheat.bugs.mining.prefilter import MAX_SIZE_CHANGE, may_be_rewrite
 from hyperheat.bugs.mining.references import Reference
-from hyperheat.bugs.mining.writing import UNREADABLE, make_samples
+from hyperheat.bugs.mining.writing import NO_CLEAN, make_samples
 from hyperheat.bugs.sample import Sample
 from hyperheat.pycode import extract
 from hyperheat.rewrites import Span, place
@@ -59,13 +59,16 @@ def mine(repository: Repository, mining: Mining, counts: Counter[str]) -> Iterat
         for change, before, after in _plausible(repository, objects, changes, mining, counts):
             try:
                 fix = _find(change, before, after, checkout)
+                reference = Reference.of(_record(repository.name, change, fix))
+                samples = make_samples(reference, fix, with_clean=mining.with_clean)
             except NoFix as error:
                 counts[error.reason] += 1
                 continue
-            reference = Reference.of(_record(repository.name, change, fix))
-            samples = make_samples(reference, fix, with_clean=mining.with_clean)
+            except ValueError:
+                counts["unreadable"] += 1
+                continue
             if mining.with_clean and len(samples) == 1:
-                counts[f"no clean sample: {UNREADABLE}"] += 1
+                counts[f"no clean sample: {NO_CLEAN}"] += 1
             yield Mined(
                 reference=reference,
                 samples=samples,

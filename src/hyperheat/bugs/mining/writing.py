@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,25 +14,22 @@ from hyperheat.bugs.mining.references import Reference
 from hyperheat.bugs.sample import Origin, Sample, make_sample
 from hyperheat.bugs.shards import write_shard
 from hyperheat.hypergraph.files import whole_file
-from hyperheat.pycode import FunctionGraph, SourceError
+from hyperheat.pycode import FunctionGraph
 
-__all__ = ["UNREADABLE", "FixFolder", "make_samples"]
+__all__ = ["NO_CLEAN", "FixFolder", "make_samples"]
 
 _MANIFEST = "manifest.json"
 _LEFT_OUT = "left_out.jsonl"
-UNREADABLE = "the repaired function cannot be read alone"
-"""Why a fix may have no clean sample: the function is a closure over the class around it."""
+NO_CLEAN = "the repaired function cannot be read alone, or has no candidates"
+"""Why a fix may have no clean sample; the former where the function is a closure over the class around it."""
 
 
 def make_samples(reference: Reference, fix: Fix, *, with_clean: bool) -> list[Sample]:
-    """The function with its bug, and if asked for the repaired function as one without, unless it is UNREADABLE."""
+    """The function with its bug, and if asked for the repaired function as one without, unless there is NO_CLEAN."""
     samples = [make_sample(fix.function, fix.repair, _origin(reference, fix.function))]
     if with_clean:
-        try:
-            repaired = fix.repaired()
-        except SourceError:
-            return samples
-        samples.append(make_sample(repaired, None, _origin(reference, fix.function)))
+        with suppress(ValueError):
+            samples.append(make_sample(fix.repaired(), None, _origin(reference, fix.function)))
     return samples
 
 
