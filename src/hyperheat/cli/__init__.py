@@ -22,10 +22,8 @@ kg = App(name="kg", help="Statements with qualifiers: import, check and complete
 app.command(kg)
 
 _NEEDS = "hyperheat: this command needs the package {name!r}: pip install 'hyperheat[{extra}]'\n"
-_EXTRAS = {
-    **dict.fromkeys(("torch", "safetensors", "pyarrow", "pyoxigraph", "matplotlib", "tokenizers", "onnx", "onnxruntime"), "train"),
-    "ray": "ray",
-}
+_TRAIN = ("torch", "safetensors", "pyarrow", "pyoxigraph", "matplotlib", "tokenizers", "onnx", "onnxruntime")
+_EXTRAS = {**dict.fromkeys(_TRAIN, "train"), "ray": "ray"}
 
 app.command("hyperheat.cli.demo:demo", help="Draw a small hypergraph and run an encoder on it.")
 app.command("hyperheat.cli.graph:graph", help="Show the hypergraph of Python functions.")
