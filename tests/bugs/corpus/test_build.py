@@ -14,6 +14,7 @@ import pytest
 from tests.bugs.corpus.wheels import write_wheel
 
 from hyperheat.bugs.corpus import CorpusError, Package, Settings, build_corpus, source_packages
+from hyperheat.bugs.corpus.download import fetch_wheel
 from hyperheat.bugs.shards import read_shard
 from hyperheat.cli.bugs_corpus import corpus
 from hyperheat.pycode import extract
@@ -176,6 +177,37 @@ def test_wheels_copies_broken_files_and_missing_packages(wheels: Path, tmp_path:
     assert "absent: no wheel of it was found" in printed.err
 
 
+def test_without_a_network_nothing_is_settled(wheels: Path, tmp_path: Path, monkeypatch, capsys):
+    """Port 9 of this machine answers nobody, as any address does in an outage."""
+    files = {f"alpha/{path.name}": path.read_text() for path in (PROJECT / "payroll").glob("*.py")}
+    write_wheel(wheels, "alpha", "1", files)
+    names = tmp_path / "names.txt"
+    names.write_text("alpha\nbeta\n")
+    monkeypatch.setenv("PIP_NO_INDEX", "0")
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
+    monkeypatch.setenv("PIP_RETRIES", "1")
+    with pytest.raises(SystemExit) as ended:
+        corpus(out=tmp_path / "out", packages=names, workers=2)
+    assert ended.value.code == 2
+    assert "1 packages failed for now, first beta: its download failed" in capsys.readouterr().err
+    assert not (tmp_path / "out" / ".work" / "plan.json").exists()
+    names.write_text("alpha\n")
+    corpus(out=tmp_path / "out", packages=names, workers=1)
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert (manifest["settings"]["names"], manifest["failed"]) == (["alpha"], [])
+
+
+def test_the_pip_of_a_killed_worker_meets_no_other(wheels: Path, tmp_path: Path):
+    write_wheel(wheels, "alpha", "1", {"alpha.py": "x = 1\n"})
+    old = tmp_path / ".alpha.part"
+    old.mkdir()
+    (old / "alpha-0-py3-none-any.whl").write_text("half")
+    wheel, facts = fetch_wheel(Package(name="alpha"), tmp_path)
+    assert (wheel.name, facts["version"]) == ("alpha-1-py3-none-any.whl", "1")
+    assert list(old.iterdir())
+    assert [path.name for path in tmp_path.glob(".*")] == [".alpha.part"]
+
+
 def test_no_candidates_anywhere_is_an_error(tmp_path: Path, capsys):
     (tmp_path / "pack").mkdir()
     (tmp_path / "pack" / "a.py").write_text("def f():\n    return 'nothing'\n")
@@ -235,6 +267,6 @@ def test_only_one_build_at_a_time(built: Path, tmp_path: Path):
     assert holder.stdout is not None
     holder.stdout.readline()
     with pytest.raises(CorpusError, match="expected no other build in this folder, got one"):
-        build_corpus(source_packages(PROJECT), built, Settings())
+        build_corpus(source_packages(PROJECT), built, Settings(seed=1))
     holder.communicate(b"\n")
     assert os.path.exists(built / "manifest.json")

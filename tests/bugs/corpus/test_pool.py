@@ -5,26 +5,35 @@ from pathlib import Path
 from tests.bugs.corpus.faults import fail_by_name
 
 from hyperheat.bugs.corpus import Package, Settings
+from hyperheat.bugs.corpus.outcome import Outcome
 from hyperheat.bugs.corpus.pool import run_in_processes
 from hyperheat.bugs.corpus.stages import Job
 
 
-def outcomes(names: list[str], workers: int) -> dict[str, tuple[int, str, bool]]:
+def outcomes(names: list[str], workers: int) -> dict[str, tuple[int, str, str]]:
     jobs = [Job(package=Package(name=name), out=Path(), settings=Settings()) for name in names]
     found = run_in_processes(fail_by_name, jobs, workers, seconds=10)
-    return {job.name: (outcome.count, outcome.problem, outcome.disk_full) for job, outcome in found}
+    return {job.name: (outcome.count, outcome.problem, concerns(outcome)) for job, outcome in found}
+
+
+def concerns(outcome: Outcome) -> str:
+    """What a failure is about."""
+    return (
+        "disk" if outcome.disk_full else "moment" if outcome.passing else "package" if outcome.problem else ""
+    )
 
 
 def test_a_job_that_crashes_hangs_or_fails_leaves_the_others_alone():
-    assert outcomes(["crash", "one", "hang", "exit", "three", "bad", "full", "threads"], 2) == {
-        "crash": (0, "its worker process ended by signal 9", False),
-        "one": (3, "", False),
-        "hang": (0, "it took more than 10 s", False),
-        "exit": (0, "its worker process ended with exit code 3", False),
-        "three": (5, "", False),
-        "bad": (0, "expected good, got bad", False),
-        "full": (0, "No space left on device", True),
-        "threads": (1, "", False),
+    assert outcomes(["crash", "one", "hang", "exit", "three", "bad", "full", "threads", "offline"], 2) == {
+        "crash": (0, "its worker process ended by signal 9", "package"),
+        "one": (3, "", ""),
+        "hang": (0, "it took more than 10 s", "moment"),
+        "exit": (0, "its worker process ended with exit code 3", "package"),
+        "three": (5, "", ""),
+        "bad": (0, "expected good, got bad", "package"),
+        "full": (0, "No space left on device", "disk"),
+        "threads": (1, "", ""),
+        "offline": (0, "expected a network, got none", "moment"),
     }
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import hyperheat
 from hyperheat.bugs.corpus import stages
+from hyperheat.bugs.corpus.download import PARTIAL
 from hyperheat.bugs.corpus.duplicates import plan_packages
 from hyperheat.bugs.corpus.index import PackageIndex
 from hyperheat.bugs.corpus.manifest import make_manifest
@@ -50,9 +51,9 @@ def build_corpus(
     """Build a corpus in a folder, or finish the one begun there with the same settings."""
     out = out.resolve()
     space = Workspace(out)
-    begun = _begin(space, packages, settings)
     run = partial(run_on_ray, address=ray) if ray else partial(run_in_processes, workers=workers)
     with _alone(space):
+        begun = _begin(space, packages, settings)
         jobs = [Job(package=package, out=out, settings=settings) for package in packages]
         planned = _plan(space, jobs, run)
         jobs = [job for job in jobs if job.name in planned["packages"]]
@@ -80,6 +81,8 @@ def _begin(space: Workspace, packages: list[Package], settings: Settings) -> dic
     }
     if space.settings.exists():
         before = read_record(space.settings)
+        if not space.planned.exists():  # until then, every package was looked at alone
+            before["settings"]["names"] = record["settings"]["names"]
         flat, flat_before = ({**r, **r["settings"]} for r in (record, before))
         for key in sorted(flat.keys() - {"settings"}):
             if flat[key] != flat_before.get(key):
@@ -88,10 +91,8 @@ def _begin(space: Workspace, packages: list[Package], settings: Settings) -> dic
                     f"{space.out}: expected to go on with {key} = {expected}, as this corpus was begun, got {got}; "
                     "choose another folder"
                 )
-    elif space.out.exists() and any(space.out.iterdir()):
-        raise CorpusError(f"{space.out}: expected a new or empty folder or a corpus, got other files")
-    space.make_folders()
     write_record(space.settings, record)
+    space.make_folders()
     return record
 
 
@@ -113,8 +114,12 @@ def _plan(space: Workspace, jobs: list[Job], run: Runner) -> dict[str, Any]:
 
 
 def _run_all(run: Runner, stage: Stage, jobs: list[Job], title: str, unit: str) -> tuple[int, dict[str, str]]:
-    """Do all jobs, and give the sum of their counts and the reasons of those that failed."""
+    """Do all jobs, and give the sum of their counts and the reasons of those that failed.
+
+    Failures that say nothing about the package end the build, or the corpus would depend on them.
+    """
     total, failed = 0, {}
+    passing: list[str] = []
     progress = Progress(title, len(jobs), unit)
     try:
         for job, outcome in run(stage, jobs) if jobs else ():
@@ -125,17 +130,28 @@ def _run_all(run: Runner, stage: Stage, jobs: list[Job], title: str, unit: str) 
                 )
             if outcome.problem:
                 failed[job.name] = outcome.problem
+                passing += [job.name] if outcome.passing else []
                 progress.say(f"{job.name}: {outcome.problem}")
             total += outcome.count
             progress.add(outcome.count)
     finally:
         progress.close()
+    if passing:
+        raise CorpusError(
+            f"{len(passing)} packages failed for now, first {passing[0]}: {failed[passing[0]]}; run the same command "
+            "again to try them again, all others are kept"
+        )
     return total, failed
 
 
 @contextmanager
 def _alone(space: Workspace) -> Iterator[None]:
     """Keep other builds out of the folder, and remove what an ended build has left half done."""
+    if space.out.exists():
+        others = [path for path in space.out.iterdir() if path != space.work]
+        if others and not space.settings.exists():
+            raise CorpusError(f"{space.out}: expected a new or empty folder or a corpus, got other files")
+    space.work.mkdir(parents=True, exist_ok=True)
     with (space.work / "lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -151,7 +167,7 @@ def _alone(space: Workspace) -> Iterator[None]:
 def _tidy(space: Workspace) -> None:
     for path in space.out.rglob(".*.tmp"):
         path.unlink(missing_ok=True)
-    for folder in space.unpacked.iterdir():
+    for folder in (*space.unpacked.glob("*"), *space.archives.glob(f".*{PARTIAL}")):
         shutil.rmtree(folder, ignore_errors=True)
 
 

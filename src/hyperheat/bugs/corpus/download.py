@@ -4,21 +4,26 @@ Only wheels: to get at a source archive's metadata, pip would run its set-up cod
 """
 
 import os
-import shutil
 import subprocess
 import sys
 import time
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from hyperheat.bugs.corpus.packages import CorpusError, Package
+from hyperheat.bugs.corpus.packages import CorpusError, Package, PassingError
 from hyperheat.bugs.corpus.records import file_sha256, read_record, write_record
 
-__all__ = ["fetch_wheel"]
+__all__ = ["PARTIAL", "fetch_wheel"]
+
+PARTIAL = ".part"
+"""How the names of folders end that downloads are written to."""
 
 _ATTEMPTS = 3
 _SECONDS = 180
 _NOT_THERE = ("No matching distribution", "Could not find a version")
-_HOPELESS = (*_NOT_THERE, "No module named pip", "is invalid")
+_HOPELESS = (*_NOT_THERE, "is invalid")
+_NO_CONNECTION = "after connection broken by"
+"""What pip warns of before it says, without a network, that there is no such package."""
 
 
 def fetch_wheel(package: Package, folder: Path) -> tuple[Path, dict[str, str]]:
@@ -29,18 +34,17 @@ def fetch_wheel(package: Package, folder: Path) -> tuple[Path, dict[str, str]]:
         wheel = folder / facts["archive"]
         if wheel.exists() and file_sha256(wheel) == facts["sha256"]:
             return wheel, facts
-    fresh = folder / f".{package.name}.part"
-    shutil.rmtree(fresh, ignore_errors=True)
-    try:
-        _download(package, fresh)
-        wheels = sorted(fresh.glob("*.whl"))
+    # A name of its own for every attempt: the pip of a worker that was killed may still write to the last one.
+    with TemporaryDirectory(
+        dir=folder, prefix=f".{package.name}.", suffix=PARTIAL, ignore_cleanup_errors=True
+    ) as fresh:
+        _download(package, Path(fresh))
+        wheels = sorted(Path(fresh).glob("*.whl"))
         if len(wheels) != 1:
             raise CorpusError(f"expected one wheel of it, got {len(wheels)}")
         wheel = folder / wheels[0].name
         facts = {"archive": wheel.name, "version": wheel.name.split("-")[1], "sha256": file_sha256(wheels[0])}
         wheels[0].replace(wheel)
-    finally:
-        shutil.rmtree(fresh, ignore_errors=True)
     write_record(record, facts)
     return wheel, facts
 
@@ -69,9 +73,11 @@ def _download(package: Package, folder: Path) -> None:
         problem = _last_error(done.stderr)
         if any(text in done.stderr for text in _NOT_THERE):
             problem = f"no wheel of it was found ({problem})"
-        if any(text in done.stderr for text in _HOPELESS):
-            break
-    raise CorpusError(problem)
+        if _NO_CONNECTION in done.stderr:
+            problem = "its download failed for want of a connection"
+        elif any(text in done.stderr for text in _HOPELESS):
+            raise CorpusError(problem)
+    raise PassingError(problem)
 
 
 def _last_error(output: str) -> str:

@@ -90,7 +90,9 @@ def summarise(manifest: dict[str, Any]) -> str:
         rows.extend(["", "left out"])
         rows.extend(f"{count:>10,}  {reason}" for reason, count in sorted(counts["dropped"].items()))
     if manifest["failed"]:
-        rows.extend(["", f"{len(manifest['failed']):,} packages failed"])
+        rows.extend(
+            ["", f"{len(manifest['failed']):,} packages failed; to try them again, build in another folder"]
+        )
         rows.extend(f"  {package['name']}: {package['reason']}" for package in manifest["failed"])
     return "\n".join(rows)
 

@@ -4,6 +4,7 @@ import errno
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from hyperheat.bugs.corpus.packages import PassingError
 from hyperheat.bugs.corpus.stages import Job
 
 __all__ = ["DiskFullError", "Outcome", "Stage", "attempt"]
@@ -18,11 +19,12 @@ class DiskFullError(OSError):
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """The count that a stage returned, or the reason why it failed."""
+    """The count that a stage returned, or the reason why it failed; `passing` if another attempt may go better."""
 
     count: int = 0
     problem: str = ""
     disk_full: bool = False
+    passing: bool = False
 
 
 def attempt(stage: Stage, job: Job) -> Outcome:
@@ -34,4 +36,4 @@ def attempt(stage: Stage, job: Job) -> Outcome:
         return Outcome(problem=f"{error.strerror or error}", disk_full=full)
     except Exception as error:  # one bad package never stops the rest
         name = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
-        return Outcome(problem=f"{name}{error}")
+        return Outcome(problem=f"{name}{error}", passing=isinstance(error, PassingError))

