@@ -4,9 +4,11 @@ import json as json_module
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter, validators
+
+from hyperheat.cli.refusal import fail
 
 if TYPE_CHECKING:
     from hyperheat.bugs.evaluation import Evaluation
@@ -50,7 +52,7 @@ def train(
         settings = override(RECIPES[recipe](), set)
         outcome = train_detector(settings, data, out, resume=resume)
     except (ValueError, OSError, ImportError, TrainingError) as error:
-        _fail(error)
+        fail(error)
     if outcome.ended_by == "signal":
         raise SystemExit(130)
 
@@ -109,7 +111,7 @@ def evaluate(
         if png is not None:
             draw({model.resolve().parent.name: evaluation}, png)
     except (ValueError, OSError, ImportError) as error:
-        _fail(error)
+        fail(error)
     if json:
         options = {"split": split, "tag": list(tag), "without": list(without), "limit": limit}
         content = {"model": str(model), "data": str(data), **options, **evaluation.to_json()}
@@ -155,8 +157,3 @@ def _progress(done: int, total: int) -> None:
     if sys.stderr.isatty():
         end = "\n" if done == total else ""
         sys.stderr.write(f"\r{done:,} of {total:,} samples{end}")
-
-
-def _fail(error: Exception) -> NoReturn:
-    sys.stderr.write(f"{error}\n")
-    raise SystemExit(2)

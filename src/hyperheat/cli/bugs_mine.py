@@ -14,6 +14,7 @@ from hyperheat.bugs.mining import realise as realise_references
 from hyperheat.bugs.mining.sieve import distinct
 from hyperheat.bugs.mining.tally import FOUND, Tally
 from hyperheat.bugs.mining.writing import FixFolder
+from hyperheat.cli.refusal import fail
 from hyperheat.hypergraph.files import whole_file
 
 __all__ = ["mine", "realise"]
@@ -56,7 +57,7 @@ def mine(
         Add the repaired function of each fix as a sample without a bug.
     """
     if (out is None) == (refs_only is None):
-        _fail("expected either --out DIR or --refs-only FILE, got " + ("neither" if out is None else "both"))
+        fail("expected either --out DIR or --refs-only FILE, got " + ("neither" if out is None else "both"))
     mining = Mining(
         since=since,
         max_commits=max_commits,
@@ -70,13 +71,13 @@ def mine(
         folder = None if out is None else FixFolder(out)
         found, failed = _mine_all(repos, mining, counts, folder)
         if len(failed) == len(repos) and not found:
-            _fail("no history could be read")
+            fail("no history could be read")
         if refs_only is not None:
             _write_references(found, refs_only)
         if folder is not None:
             folder.finish(asdict(mining), {"counts": dict(counts), "failed": failed})
     except (ValueError, OSError, ImportError) as error:
-        _fail(error)
+        fail(error)
     except KeyboardInterrupt:
         _end_early(out)
     tally = Tally()
@@ -117,12 +118,12 @@ def realise(
     try:
         references = select(read_references(refs), where or [])
         if not references:
-            _fail(f"{refs}: expected references, got none" + (" that fit --where" if where else ""))
+            fail(f"{refs}: expected references, got none" + (" that fit --where" if where else ""))
         done = realise_references(
             references, repos, out, clone=clone, with_clean=with_clean, settings=settings, tell=_tell
         )
     except (ValueError, OSError, ImportError) as error:
-        _fail(error)
+        fail(error)
     except KeyboardInterrupt:
         _end_early(out)
     each = done.seconds / len(references)
@@ -161,11 +162,6 @@ def _write_references(found: list[Reference], path: Path) -> None:
 
 def _tell(line: str) -> None:
     sys.stderr.write(f"{line}\n")
-
-
-def _fail(error: Exception | str) -> NoReturn:
-    sys.stderr.write(f"{error}\n")
-    raise SystemExit(2)
 
 
 def _end_early(out: Path | None) -> NoReturn:

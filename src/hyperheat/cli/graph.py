@@ -5,11 +5,12 @@ import sys
 from collections.abc import Callable
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Literal, NoReturn
+from typing import Annotated, Literal
 
 import numpy as np
 from cyclopts import Parameter
 
+from hyperheat.cli.refusal import fail
 from hyperheat.hypergraph import Hypergraph
 from hyperheat.hypergraph.draw import to_dot, to_svg, to_text
 from hyperheat.hypergraph.hif import to_hif
@@ -50,15 +51,15 @@ def graph(
         index = ProjectIndex.build(project) if project is not None else None
         module = extract(source, path, index, comments=comments)
     except OSError as error:
-        _fail(f"{path}: expected a readable file, got: {error.strerror or error}")
+        fail(f"{path}: expected a readable file, got: {error.strerror or error}")
     except SourceError as error:
-        _fail(str(error))
+        fail(str(error))
     for refusal in module.refused:
         sys.stderr.write(f"{refusal}\n")
     chosen = _choose(module.functions, path, name)
     if format in _ONE_GRAPH and len({function.name for function in chosen}) > 1:
         names = ", ".join(function.name for function in chosen[:4])
-        _fail(f"{path}: expected FILE:FUNCTION for {format}, got {len(chosen)} functions, such as {names}")
+        fail(f"{path}: expected FILE:FUNCTION for {format}, got {len(chosen)} functions, such as {names}")
     graphs = _only(relation, [function.graph for function in chosen], path)
     shown = list(zip(chosen, graphs, strict=True))
     if format in _ONE_GRAPH:
@@ -77,7 +78,7 @@ def _split(target: str) -> tuple[str, str | None]:
 
 def _choose(functions: tuple[FunctionGraph, ...], path: str, name: str | None) -> list[FunctionGraph]:
     if not functions:
-        _fail(f"{path}: expected at least one function, got none")
+        fail(f"{path}: expected at least one function, got none")
     if name is None:
         return list(functions)
     exact = [function for function in functions if function.name == name]
@@ -86,7 +87,7 @@ def _choose(functions: tuple[FunctionGraph, ...], path: str, name: str | None) -
         return exact or by_last_part
     known = sorted({function.name for function in functions})
     near = get_close_matches(name, known, n=3, cutoff=0.4) or known[:3]
-    return _fail(f"{path}: expected the name of a function, got {name!r}; the nearest are {', '.join(near)}")
+    return fail(f"{path}: expected the name of a function, got {name!r}; the nearest are {', '.join(near)}")
 
 
 def _only(wanted: list[str] | None, graphs: list[Hypergraph], path: str) -> list[Hypergraph]:
@@ -97,9 +98,7 @@ def _only(wanted: list[str] | None, graphs: list[Hypergraph], path: str) -> list
     for name in wanted:
         if name not in present:
             near = get_close_matches(name, present, n=3, cutoff=0.4) or present[:3]
-            _fail(
-                f"{path}: expected a relation of the graph, got {name!r}; the nearest are {', '.join(near)}"
-            )
+            fail(f"{path}: expected a relation of the graph, got {name!r}; the nearest are {', '.join(near)}")
     kept = []
     for graph in graphs:
         graph = drop_relations(graph, sorted(set(graph.relations) - set(wanted)))
@@ -124,8 +123,3 @@ _FORMATS: dict[str, Callable[[FunctionGraph, Hypergraph], str]] = {
     "hif": lambda function, graph: json.dumps(to_hif(graph)),
 }
 _ONE_GRAPH = ("dot", "svg", "hif")
-
-
-def _fail(problem: str) -> NoReturn:
-    sys.stderr.write(problem + "\n")
-    raise SystemExit(2)

@@ -5,10 +5,11 @@ import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, Literal, NoReturn
+from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from hyperheat.cli.refusal import fail
 from hyperheat.kg.datasets import load
 from hyperheat.kg.evaluation import MODELS, STARE, Candidates, Evaluation, Protocol
 from hyperheat.kg.evaluation import evaluate as evaluate_scorer
@@ -42,7 +43,7 @@ def import_statements(
     try:
         report = save(load(source, format, labels), to)
     except (ValueError, OSError, ImportError) as error:
-        _fail(error)
+        fail(error)
     text = json_module.dumps(report, indent=1, ensure_ascii=False) if json else _report(report, to)
     sys.stdout.write(text + "\n")
 
@@ -83,7 +84,7 @@ def train(
         settings = override(RECIPES[recipe](), set)
         outcome = train_model(settings, load(data, labels=labels), out, resume=resume)
     except (ValueError, OSError, TrainingError) as error:
-        _fail(error)
+        fail(error)
     if outcome.ended_by == "signal":
         raise SystemExit(130)
 
@@ -135,7 +136,7 @@ def evaluate(
         make = MODELS[model] if model in MODELS and export is None else _trained(model, export)
         evaluation = evaluate_scorer(load(data), make, protocol)
     except (ValueError, OSError, ImportError) as error:
-        _fail(error)
+        fail(error)
     if json:
         sys.stdout.write(json_module.dumps({"model": model, **evaluation.to_json()}, indent=1) + "\n")
     else:
@@ -210,8 +211,3 @@ _LEAKS = {
     "main_pairs": "have subject and object together in one",
     "entity_sets": "have all entities in one with another main triple, in other roles",
 }
-
-
-def _fail(error: Exception) -> NoReturn:
-    sys.stderr.write(f"{error}\n")
-    raise SystemExit(2)
