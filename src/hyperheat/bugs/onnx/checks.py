@@ -22,7 +22,7 @@ FILES = ("model.onnx", "vocab.json", "config.json")
 """What the manifest lists with size and sha256."""
 
 CALIBRATION = "calibration.json"
-"""A file that may be added to the folder later, with confidences measured on held-out code."""
+"""A file that may be added to the folder and its manifest later, with what was measured on held-out code."""
 
 _MAX_BYTES = 1 << 28
 _OPERATORS = {
@@ -61,7 +61,7 @@ _TENSOR_FIELDS = {1, 2, 8, 9}  # sizes, type, name, bytes; no data elsewhere
 
 
 def read_folder(folder: Path) -> dict[str, bytes]:
-    """The files of an exported detector, by name, if they are those of its manifest."""
+    """The files of an exported detector, by name, if they are those of its manifest: `FILES`, perhaps `CALIBRATION`."""
     path = folder / "manifest.json"
     try:
         manifest = json.loads(_read(path, 1 << 16))
@@ -74,9 +74,9 @@ def read_folder(folder: Path) -> dict[str, bytes]:
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise ValueError(f"{path}: expected the format {FORMAT!r}, got something else")
     listed = manifest.get("files")
-    if not isinstance(listed, dict) or set(listed) != set(FILES):
+    if not isinstance(listed, dict) or set(listed) - {CALIBRATION} != set(FILES):
         raise ValueError(f"{path}: expected entries for the files {', '.join(FILES)}, got other ones")
-    return {name: _read_listed(folder / name, listed[name]) for name in FILES}
+    return {name: _read_listed(folder / name, entry) for name, entry in listed.items()}
 
 
 def _read_listed(path: Path, entry: Any) -> bytes:
