@@ -6,18 +6,22 @@ import shutil
 import pytest
 from tests.bugs.samples import all_samples
 
+from hyperheat.bugs.dataset import HEAD
 from hyperheat.bugs.sample import Sample
 from hyperheat.bugs.shards import write_shard
 from hyperheat.cli import app
+from hyperheat.hypergraph.files import file_sha256
 
 
 def write_dataset(folder, samples: list[Sample], splits=("train", "valid", "test")):
     shards = []
     for split in splits:
         (folder / split).mkdir(parents=True)
-        write_shard(samples, folder / split / "box.parquet")
-        shards.append({"path": f"{split}/box.parquet", "split": split, "samples": len(samples), "sha256": ""})
-    manifest = {"format": "hyperheat-bugs", "version": 1, "shards": shards}
+        path = folder / split / "box.parquet"
+        write_shard(samples, path)
+        facts = {"samples": len(samples), "sha256": file_sha256(path)}
+        shards.append({"path": f"{split}/box.parquet", "split": split, **facts})
+    manifest = {**HEAD, "shards": shards}
     (folder / "manifest.json").write_text(json.dumps(manifest))
     return folder
 
@@ -62,11 +66,18 @@ def test_a_shard_that_is_cut_or_exchanged(capsys, data, tmp_path):
     shard = data / "train" / "box.parquet"
     content = shard.read_bytes()
     shard.write_bytes(content[:-10])
-    assert "box.parquet: expected a Parquet file of bug samples" in train(capsys, data, tmp_path)
+    assert "box.parquet: expected the sha256 of the manifest" in train(capsys, data, tmp_path)
     write_shard(all_samples()[:2], shard)
-    assert "samples as in the manifest, got 2" in train(capsys, data, tmp_path)
+    assert "box.parquet: expected the sha256 of the manifest" in train(capsys, data, tmp_path)
     shard.unlink()
     assert "box.parquet" in train(capsys, data, tmp_path)
+
+
+def test_samples_of_other_rewrites(capsys, data, tmp_path):
+    manifest = json.loads((data / "manifest.json").read_text())
+    manifest["rewrites"]["texts"].reverse()
+    (data / "manifest.json").write_text(json.dumps(manifest))
+    assert "expected the kinds and texts of rewrites of this version" in train(capsys, data, tmp_path)
 
 
 def test_a_wrong_model(capsys, data, tmp_path):

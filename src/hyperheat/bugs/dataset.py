@@ -7,14 +7,21 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from hyperheat.bugs.sample import Sample
+from hyperheat.bugs.sample import TEXTS, Sample
 from hyperheat.bugs.shards import Shard
+from hyperheat.hypergraph.files import file_sha256
+from hyperheat.rewrites import KINDS
 
-__all__ = ["FORMAT", "SPLITS", "VERSION", "Dataset", "read_manifest"]
+__all__ = ["HEAD", "SPLITS", "Dataset", "read_manifest"]
 
-FORMAT = "hyperheat-bugs"
-VERSION = 1
 SPLITS = ("train", "valid", "test")
+
+HEAD = {
+    "format": "hyperheat-bugs",
+    "version": 1,
+    "rewrites": {"kinds": list(KINDS), "texts": [list(text) for text in TEXTS]},
+}
+"""How every manifest begins. Candidates in shards are numbers, which mean something by the lists of rewrites alone."""
 
 
 class Dataset:
@@ -27,13 +34,7 @@ class Dataset:
         shards = [shard for shard in read_manifest(folder)["shards"] if shard["split"] == split]
         self.folder, self.split = folder, split
         self.hashes = [shard["sha256"] for shard in shards]
-        self._shards = [Shard(folder / shard["path"], pairs=pairs) for shard in shards if shard["samples"]]
-        for shard, described in zip(self._shards, (s for s in shards if s["samples"]), strict=True):
-            if len(shard) != described["samples"]:
-                raise ValueError(
-                    f"{folder / described['path']}: expected {described['samples']} samples as in the manifest, "
-                    f"got {len(shard)}"
-                )
+        self._shards = [_read_shard(folder, shard, pairs=pairs) for shard in shards if shard["samples"]]
         self._starts = [0, *accumulate(len(shard) for shard in self._shards)]
         if not len(self):
             raise ValueError(
@@ -58,6 +59,13 @@ class Dataset:
         return [size for shard in self._shards for size in shard.sizes()]
 
 
+def _read_shard(folder: Path, described: dict[str, Any], *, pairs: bool) -> Shard:
+    path = folder / described["path"]
+    if path.exists() and file_sha256(path) != described["sha256"]:
+        raise ValueError(f"{path}: expected the sha256 of the manifest, got another: the file was changed")
+    return Shard(path, pairs=pairs)
+
+
 def read_manifest(folder: str | Path) -> dict[str, Any]:
     """What a folder of samples says of itself."""
     path = Path(folder) / "manifest.json"
@@ -69,10 +77,12 @@ def read_manifest(folder: str | Path) -> dict[str, Any]:
         ) from None
     except ValueError as error:
         raise ValueError(f"{path}: not a manifest: {error}") from error
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise ValueError(f'{path}: expected "format": "{FORMAT}", got another kind of file')
-    if manifest.get("version") != VERSION:
-        raise ValueError(f"{path}: expected version {VERSION}, got {manifest.get('version')!r}")
+    if not isinstance(manifest, dict) or manifest.get("format") != HEAD["format"]:
+        raise ValueError(f'{path}: expected "format": "{HEAD["format"]}", got another kind of file')
+    if manifest.get("version") != HEAD["version"]:
+        raise ValueError(f"{path}: expected version {HEAD['version']}, got {manifest.get('version')!r}")
+    if manifest.get("rewrites") != HEAD["rewrites"]:
+        raise ValueError(f"{path}: expected the kinds and texts of rewrites of this version, got other ones")
     shards = manifest.get("shards")
     if not isinstance(shards, list) or not all(_is_shard(shard) for shard in shards):
         raise ValueError(f"{path}: expected shards with path, split, samples and sha256, got others")

@@ -1,5 +1,6 @@
-"""What all file formats share: whole files or none, and packages that only some formats need."""
+"""What all file formats share: whole files or none, their hashes, and packages that only some formats need."""
 
+import hashlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +9,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
-__all__ = ["require", "whole_file"]
+__all__ = ["file_sha256", "require", "whole_file"]
 
 
 @contextmanager
@@ -21,6 +22,12 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def file_sha256(path: Path) -> str:
+    """The SHA-256 of a file's bytes."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def require(module: str) -> Any:

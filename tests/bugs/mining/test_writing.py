@@ -5,7 +5,7 @@ import json
 import pytest
 from tests.bugs.mining.conftest import History
 
-from hyperheat.bugs.dataset import FORMAT, read_manifest
+from hyperheat.bugs.dataset import HEAD, read_manifest
 from hyperheat.cli.bugs_mine import mine, realise
 
 PLUS = "def f(left, right):\n    both = left + right\n    return both, left, right\n"
@@ -55,7 +55,7 @@ def test_a_folder_with_other_files_is_left_alone(fixed, tmp_path, out, capsys, n
 
 
 def test_another_data_set_is_left_alone(fixed, tmp_path, out, capsys):
-    manifest = {"format": FORMAT, "version": 1, "settings": {}, "shards": []}
+    manifest = {**HEAD, "settings": {}, "shards": []}
     (out / "manifest.json").write_text(json.dumps(manifest))
     (out / "test" / "other.parquet").write_text("dear")
     before = contents(out)

@@ -11,7 +11,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from hyperheat.bugs.corpus.packages import CorpusError, Package, PassingError
-from hyperheat.bugs.corpus.records import file_sha256, read_record, write_record
+from hyperheat.bugs.corpus.records import read_record, write_record
+from hyperheat.hypergraph.files import file_sha256
 
 __all__ = ["PARTIAL", "fetch_wheel"]
 

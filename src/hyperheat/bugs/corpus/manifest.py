@@ -7,11 +7,11 @@ from typing import Any
 from hyperheat.bugs.corpus.index import PackageIndex
 from hyperheat.bugs.corpus.records import read_record
 from hyperheat.bugs.corpus.settings import Workspace
+from hyperheat.bugs.dataset import HEAD, SPLITS
 from hyperheat.rewrites import KINDS
 
 __all__ = ["make_manifest", "summarise"]
 
-_SPLITS = ("train", "valid", "test")
 _FACTS = ("archive", "version", "sha256")
 
 
@@ -40,8 +40,7 @@ def make_manifest(
             place = {"split": made["split"], "project": name, "version": index["version"]}
             shards.append({**made["shard"], **place})
     return {
-        "format": "hyperheat-bugs",
-        "version": 1,
+        **HEAD,
         **begun,
         "shards": shards,
         "packages": packages,
@@ -51,14 +50,14 @@ def make_manifest(
 
 
 def _counts(packages: list[dict[str, Any]], shards: list[dict[str, Any]]) -> dict[str, Any]:
-    kinds = {split: Counter[str]() for split in _SPLITS}
+    kinds = {split: Counter[str]() for split in SPLITS}
     for shard in shards:
         kinds[shard["split"]].update(shard["kinds"])
     return {
-        "packages": {split: sum(package["split"] == split for package in packages) for split in _SPLITS},
+        "packages": {split: sum(package["split"] == split for package in packages) for split in SPLITS},
         "files": sum(package["files"] for package in packages),
         "functions": sum(package["functions"] for package in packages),
-        "samples": {split: kinds[split].total() for split in _SPLITS},
+        "samples": {split: kinds[split].total() for split in SPLITS},
         "kinds": kinds,
         "candidates": sum((Counter(package["candidates"]) for package in packages), Counter()),
         "dropped": sum((Counter(package["dropped"]) for package in packages), Counter()),
@@ -69,23 +68,21 @@ def summarise(manifest: dict[str, Any]) -> str:
     """The counts of a manifest as a table."""
     counts = manifest["counts"]
     kinds, candidates = counts["kinds"], counts["candidates"]
-    bugs = sum((Counter(kinds[split]) for split in _SPLITS), Counter())
+    bugs = sum((Counter(kinds[split]) for split in SPLITS), Counter())
     clean = bugs.pop("clean", 0)
     rows = [
         f"{sum(counts['packages'].values()):,} packages, {counts['files']:,} files, "
         f"{counts['functions']:,} functions, {bugs.total() + clean:,} samples",
         "",
         f"{'samples':<24}"
-        + "".join(f"{split:>10}" for split in _SPLITS)
+        + "".join(f"{split:>10}" for split in SPLITS)
         + f"{'of bugs':>10}{'of candidates':>15}",
     ]
     for kind in (*KINDS, "clean"):
         shares = "" if kind == "clean" else f"{_share(bugs, kind):>10.1%}{_share(candidates, kind):>15.1%}"
-        rows.append(
-            f"{kind:<24}" + "".join(f"{kinds[split].get(kind, 0):>10,}" for split in _SPLITS) + shares
-        )
-    rows.append(f"{'all':<24}" + "".join(f"{counts['samples'][split]:>10,}" for split in _SPLITS))
-    rows.append(f"{'packages':<24}" + "".join(f"{counts['packages'][split]:>10,}" for split in _SPLITS))
+        rows.append(f"{kind:<24}" + "".join(f"{kinds[split].get(kind, 0):>10,}" for split in SPLITS) + shares)
+    rows.append(f"{'all':<24}" + "".join(f"{counts['samples'][split]:>10,}" for split in SPLITS))
+    rows.append(f"{'packages':<24}" + "".join(f"{counts['packages'][split]:>10,}" for split in SPLITS))
     if counts["dropped"]:
         rows.extend(["", "left out"])
         rows.extend(f"{count:>10,}  {reason}" for reason, count in sorted(counts["dropped"].items()))

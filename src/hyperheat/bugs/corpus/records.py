@@ -1,13 +1,12 @@
-"""Small JSON files, whole or not there, that say which steps of a build are done, and hashes of what they gave."""
+"""Small JSON files, whole or not there, that say which steps of a build are done."""
 
-import hashlib
 import json
 from pathlib import Path
 from typing import Any
 
 from hyperheat.hypergraph.files import whole_file
 
-__all__ = ["file_sha256", "read_record", "write_record"]
+__all__ = ["read_record", "write_record"]
 
 
 def write_record(path: Path, record: dict[str, Any]) -> None:
@@ -19,9 +18,3 @@ def write_record(path: Path, record: dict[str, Any]) -> None:
 def read_record(path: Path) -> dict[str, Any]:
     """Read a record back."""
     return json.loads(path.read_text(encoding="utf-8"))
-
-
-def file_sha256(path: Path) -> str:
-    """The SHA-256 of a file's bytes."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

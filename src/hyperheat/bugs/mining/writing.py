@@ -1,6 +1,5 @@
 """Fixes as a folder of samples: one shard a repository, and a manifest with all that was found and left out."""
 
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable
@@ -8,12 +7,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from hyperheat.bugs.dataset import FORMAT, read_manifest
+from hyperheat.bugs.dataset import HEAD, read_manifest
 from hyperheat.bugs.mining.fix import Fix
 from hyperheat.bugs.mining.references import Reference
 from hyperheat.bugs.sample import Origin, Sample, make_sample
 from hyperheat.bugs.shards import write_shard
-from hyperheat.hypergraph.files import whole_file
+from hyperheat.hypergraph.files import file_sha256, whole_file
 from hyperheat.pycode import FunctionGraph
 
 __all__ = ["NO_CLEAN", "FixFolder", "make_samples"]
@@ -74,7 +73,7 @@ class FixFolder:
             "version": samples[0].origin.version,
             "samples": len(samples),
             "kinds": dict(sorted(Counter(sample.kind for sample in samples).items())),
-            "sha256": hashlib.sha256((self.folder / path).read_bytes()).hexdigest(),
+            "sha256": file_sha256(self.folder / path),
         }
 
     def finish(
@@ -89,7 +88,7 @@ class FixFolder:
         if left_out is not None:
             _write(self.folder / _LEFT_OUT, "".join(json.dumps(row) + "\n" for row in left_out))
         shards = [self._shards[path] for path in sorted(self._shards)]
-        manifest = {"format": FORMAT, "version": 1, "settings": settings, "shards": shards, "report": report}
+        manifest = {**HEAD, "settings": settings, "shards": shards, "report": report}
         _write(self.folder / _MANIFEST, json.dumps(manifest, indent=1) + "\n")
         for path in self._earlier - self._shards.keys():
             (self.folder / path).unlink(missing_ok=True)
