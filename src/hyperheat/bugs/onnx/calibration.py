@@ -19,7 +19,10 @@ from dataclasses import asdict, dataclass, fields
 from itertools import pairwise
 from typing import Any
 
-__all__ = ["HELD_OUT", "MAX_CONFIDENCE", "REAL_FIXES", "TIERS", "Calibration", "Curve", "Point"]
+__all__ = [
+    *("HELD_OUT", "MAX_CONFIDENCE", "REAL_FIXES", "TIERS"),
+    *("Calibration", "Curve", "Point", "log_odds", "to_confidence"),
+]
 
 FORMAT = "hyperheat-calibration"
 HELD_OUT = "held-out packages"
@@ -85,14 +88,8 @@ class Calibration:
             raise ValueError(f"curves: expected one of {HELD_OUT}, got another number of them")
 
     def confidence(self, log_probability: float) -> float:
-        """The calibrated probability that a finding is right, from the model's log-probability of place and repair.
-
-        It is rounded to a thousandth: processors differ by less, so that all come to the same side of a threshold.
-        """
-        log_probability = min(log_probability, -1e-15)
-        odds = log_probability - math.log(-math.expm1(log_probability))
-        sure = 0.5 * (1 + math.tanh(0.5 * (self.slope * odds + self.intercept)))
-        return min(round(sure, _DIGITS), MAX_CONFIDENCE)
+        """The calibrated probability that a finding is right, from the model's log-probability of place and repair."""
+        return to_confidence(log_probability, self.slope, self.intercept)
 
     def tier(self, confidence: float) -> str:
         """A, B or C."""
@@ -132,6 +129,18 @@ class Calibration:
         if not isinstance(values, dict) or values.pop("format", None) != FORMAT:
             raise ValueError(f"expected the format {FORMAT!r}, got something else")
         return _calibration(values)
+
+
+def log_odds(log_probability: float) -> float:
+    """log(p / (1 - p)) from log(p), which may be rounded to certainty."""
+    log_probability = min(log_probability, -1e-15)
+    return log_probability - math.log(-math.expm1(log_probability))
+
+
+def to_confidence(log_probability: float, slope: float, intercept: float) -> float:
+    """The logistic map, rounded to a thousandth: processors differ by less, so that all see the same findings."""
+    sure = 0.5 * (1 + math.tanh(0.5 * (slope * log_odds(log_probability) + intercept)))
+    return min(round(sure, _DIGITS), MAX_CONFIDENCE)
 
 
 def _calibration(values: dict[str, Any]) -> Calibration:

@@ -1,0 +1,177 @@
+"""How often findings are right: the best finding of each function, and curves over its confidence.
+
+Precision is computed for an assumed share b of functions with a bug, from three shares of the functions in the data:
+
+    s = shown / buggy           functions with a bug that have a finding
+    q = right / shown           of these, findings that are the bug's repair
+    f = shown / clean           functions without a bug that have a finding
+    precision = b s q / (b s + (1 - b) f) = q / (1 + k f / s),  k = (1 - b) / b
+
+Each share has an interval of its own (Wilson's). An interval of the reweighted precision from the number of
+findings alone would be far too narrow: with b = 0.05, one false alarm weighs as much as 19 right findings. So the three
+are put together: f / s by the formula of Donner and Zou for ratios (2012), then with q on the logarithmic scale, where
+independent deviations add in squares. Functions of one package are alike: where hits gather in some packages, the share
+counts as if from as many fewer functions.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from math import exp, log, sqrt
+
+import numpy as np
+
+from hyperheat.bugs.onnx.calibration import Curve, Point, to_confidence
+from hyperheat.bugs.onnx.scorer import Scorer
+from hyperheat.bugs.sample import NO_BUG, Sample
+
+__all__ = ["MIN_FOUND", "Outcome", "Outcomes", "Share", "ask", "measure_curve", "share", "wilson"]
+
+MIN_FOUND = 10
+"""Thresholds from which on fewer bugs are found have no point in a curve."""
+
+_Z = 1.959964  # of a 95 % interval
+_THRESHOLDS = (*(step / 100 for step in range(1, 100)), 0.995, 0.999)
+_CHUNK = 64
+_BINS = 20
+_LEAST_OF_ERROR = 0.1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """The best finding of one function."""
+
+    log_probability: float
+    right: bool
+    """Whether it is the repair of the function's bug."""
+    kind: str
+    """The kind of the bug, or "clean"."""
+    group: str
+    """The package, repository or file of the function."""
+
+
+class Outcomes:
+    """Outcomes as columns [F], with confidence by a logistic map."""
+
+    def __init__(self, outcomes: Iterable[Outcome], slope: float, intercept: float) -> None:
+        rows = list(outcomes)
+        self.kind = np.array([row.kind for row in rows])
+        self.buggy = self.kind != "clean"
+        self.right = np.array([row.right for row in rows], dtype=bool)
+        self.group = np.unique([row.group for row in rows], return_inverse=True)[1]
+        self.confidence = np.array([to_confidence(row.log_probability, slope, intercept) for row in rows])
+        if self.buggy.all() or not self.buggy.any():
+            raise ValueError("functions: expected some with and some without a bug, got one kind only")
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+
+def ask(scorer: Scorer, samples: Iterable[Sample]) -> Iterator[Outcome]:
+    """The best finding of each sample that can be scored, a few at a time."""
+    samples = (sample for sample in samples if scorer.problem(sample) is None)
+    while chunk := list(islice(samples, _CHUNK)):
+        for sample, scores in zip(chunk, scorer.score(chunk), strict=True):
+            best = int(scores.findings.argmax())
+            yield Outcome(
+                log_probability=float(scores.findings[best]),
+                right=sample.target != NO_BUG and best == sample.target,
+                kind=sample.kind,
+                group=sample.origin.project,
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Share:
+    """A share with its 95 % interval."""
+
+    value: float
+    lower: float
+    upper: float
+
+
+def share(hits: np.ndarray, group: np.ndarray) -> Share:
+    """The share of hits among functions [F], as if there were as many fewer functions as groups [F] are alike."""
+    count = len(hits)
+    if not count:
+        return Share(value=0.0, lower=0.0, upper=1.0)
+    value = float(hits.mean())
+    apart = np.bincount(group, hits - value)  # of each group, how many hits more than expected
+    groups = len(np.unique(group))
+    independent = value * (1 - value) / count
+    clustered = groups / max(1, groups - 1) * float((apart**2).sum()) / count**2
+    effect = max(1.0, clustered / independent) if independent else 1.0
+    lower, upper = wilson(value, count / effect)
+    return Share(value=value, lower=lower, upper=upper)
+
+
+def wilson(value: float, count: float) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share that was seen among so many."""
+    centre = (value + _Z**2 / (2 * count)) / (1 + _Z**2 / count)
+    half = _Z * sqrt(value * (1 - value) / count + _Z**2 / (4 * count**2)) / (1 + _Z**2 / count)
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def measure_curve(outcomes: Outcomes, data: str, bug_rate: float) -> Curve:
+    """What findings from each threshold on are worth."""
+    points = (_point(outcomes, threshold, bug_rate) for threshold in _THRESHOLDS)
+    return Curve(
+        data=data,
+        functions=len(outcomes),
+        bugs=int(outcomes.buggy.sum()),
+        bug_rate=bug_rate,
+        error=_calibration_error(outcomes, bug_rate),
+        points=tuple(point for point in points if point is not None),
+    )
+
+
+def _point(outcomes: Outcomes, threshold: float, bug_rate: float) -> Point | None:
+    shown, buggy, right = outcomes.confidence >= threshold, outcomes.buggy, outcomes.right
+    found = int((right & shown).sum())
+    if found < MIN_FOUND:
+        return None
+    group = outcomes.group
+    s, f = (share(shown[part], group[part]) for part in (buggy, ~buggy))
+    q = share(right[buggy & shown], group[buggy & shown])
+    k = (1 - bug_rate) / bug_rate
+    odds = 1 + k * f.value / s.value
+    worst = 1 + k * _largest_ratio(f, s)
+    deviation = sqrt(log(worst / odds) ** 2 + log(q.value / q.lower) ** 2)
+    return Point(
+        confidence=threshold,
+        precision=_rounded(q.value / odds),
+        lower=_rounded(q.value / odds * exp(-deviation)),
+        recall=_rounded(found / int(buggy.sum())),
+        false_alarms=_rounded(f.value),
+    )
+
+
+def _largest_ratio(above: Share, below: Share) -> float:
+    """The upper end of the interval of a ratio of two independent shares, the lower one above zero."""
+    product = above.value * below.value
+    highest = above.upper * (2 * above.value - above.upper)
+    lowest = below.lower * (2 * below.value - below.lower)
+    return (product + sqrt(max(0.0, product**2 - highest * lowest))) / lowest
+
+
+def _calibration_error(outcomes: Outcomes, bug_rate: float) -> float:
+    """|share that is right - mean confidence| over equal bins, of findings that are not hopeless.
+
+    Nearly all functions have no bug and no finding worth a look; with them the error would be close to zero for any map.
+    """
+    weight = weights(outcomes.buggy, bug_rate) * (outcomes.confidence >= _LEAST_OF_ERROR)
+    if not weight.any():
+        return 0.0
+    bins = np.minimum((outcomes.confidence * _BINS).astype(np.int64), _BINS - 1)
+    gaps = np.bincount(bins, weight * (outcomes.right - outcomes.confidence))
+    return _rounded(float(np.abs(gaps).sum() / weight.sum()))
+
+
+def weights(buggy: np.ndarray, bug_rate: float) -> np.ndarray:
+    """Weights of functions [F], one on average, that bring the share of those with a bug to the assumed one."""
+    in_data = buggy.mean()
+    return np.where(buggy, bug_rate / in_data, (1 - bug_rate) / (1 - in_data))
+
+
+def _rounded(value: float) -> float:
+    return round(value, 4)
