@@ -44,12 +44,10 @@ def train(
     """
     from hyperheat.bugs.recipes import RECIPES
     from hyperheat.bugs.training import train_detector
-    from hyperheat.train import TrainingError, override
+    from hyperheat.train import TrainingError, cook
 
     try:
-        if recipe not in RECIPES:
-            raise ValueError(f"recipe: expected one of {', '.join(RECIPES)}, got {recipe!r}")
-        settings = override(RECIPES[recipe](), set)
+        settings = cook(RECIPES, recipe, set)
         outcome = train_detector(settings, data, out, resume=resume)
     except (ValueError, OSError, ImportError, TrainingError) as error:
         fail(error)

@@ -76,12 +76,10 @@ def train(
     """
     from hyperheat.kg.neural.recipes import RECIPES
     from hyperheat.kg.neural.training import train_model
-    from hyperheat.train import TrainingError, override
+    from hyperheat.train import TrainingError, cook
 
     try:
-        if recipe not in RECIPES:
-            raise ValueError(f"recipe: expected one of {', '.join(RECIPES)}, got {recipe!r}")
-        settings = override(RECIPES[recipe](), set)
+        settings = cook(RECIPES, recipe, set)
         outcome = train_model(settings, load(data, labels=labels), out, resume=resume)
     except (ValueError, OSError, TrainingError) as error:
         fail(error)

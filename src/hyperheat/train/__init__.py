@@ -4,7 +4,7 @@ from hyperheat.train.curves import draw_curves
 from hyperheat.train.job import Job
 from hyperheat.train.loop import Outcome, TrainingError, fit
 from hyperheat.train.metrics import read_metrics
-from hyperheat.train.override import from_dict, override, to_dict
+from hyperheat.train.override import cook, from_dict, override, to_dict
 from hyperheat.train.settings import TrainSettings
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "Outcome",
     "TrainSettings",
     "TrainingError",
+    "cook",
     "draw_curves",
     "fit",
     "from_dict",

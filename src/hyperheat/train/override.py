@@ -5,12 +5,12 @@ on the command line; in JSON `"DeepSetMessage"`, or `{"GnnConfig": {...}}` where
 """
 
 import difflib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass, replace
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeGuard, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-__all__ = ["differences", "from_dict", "override", "to_dict"]
+__all__ = ["cook", "differences", "from_dict", "override", "to_dict"]
 
 C = TypeVar("C")
 _SCALARS = {
@@ -20,6 +20,13 @@ _SCALARS = {
     str: ("a text", str),
     NoneType: ("none", lambda text: {"none": None}[text.lower()]),
 }
+
+
+def cook(recipes: Mapping[str, Callable[[], C]], name: str, assignments: Sequence[str]) -> C:
+    """The settings of the recipe of that name, with fields replaced as by `override`."""
+    if name not in recipes:
+        raise ValueError(f"recipe: expected one of {', '.join(recipes)}, got {name!r}")
+    return override(recipes[name](), assignments)
 
 
 def override(config: C, assignments: Sequence[str]) -> C:
