@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hyperheat.kg.asking import FIRST_QUALIFIER, OBJECT, SUBJECT
 from hyperheat.kg.keys import expand
-from hyperheat.kg.ranking import DIRECTIONS, Queries
+from hyperheat.kg.ranking import Queries
 from hyperheat.kg.statements import Statements
 
 __all__ = ["Heuristic"]
@@ -42,13 +43,19 @@ class _Lists:
 class Heuristic:
     """The co-occurrence heuristic; calling it scores queries."""
 
+    reads_labels = False
+
     def __init__(self, training: Statements) -> None:
         self._num_entities = len(training.entities)
         self._together = _co_occurrence(training)
         relations = len(training.relations)
         self._answered = {
-            asks: _Lists.count(training.relation, answers, relations, self._num_entities)
-            for asks, answers in zip(DIRECTIONS, (training.object, training.subject), strict=True)
+            asks: _Lists.count(keys, answers, relations, self._num_entities)
+            for asks, keys, answers in (
+                ("object", training.relation, training.object),
+                ("subject", training.relation, training.subject),
+                ("value", training.qualifier, training.value),
+            )
         }
 
     def __call__(self, queries: Queries) -> np.ndarray:
@@ -56,19 +63,47 @@ class Heuristic:
         rows = np.arange(len(queries))
         context = np.concatenate([queries.entity, queries.value])
         row = np.concatenate([rows, np.repeat(rows, np.diff(queries.offsets))])
+        scores = self._company(len(queries), row, context)
+        self._prefer_known(scores, rows, queries.relation, queries.asks)
+        return scores
+
+    def ask(self, statements: Statements, blank: np.ndarray) -> np.ndarray:
+        """Logarithms of the scores for the blank slot of each statement, so that softmax gives shares of the score."""
+        owner, entity = statements.memberships()
+        slot = np.concatenate([np.zeros_like(blank), np.ones_like(blank), _places(statements)])
+        given = slot != blank[owner]
+        scores = self._company(len(statements), owner[given], entity[given])
+        for number, asks in ((SUBJECT, "subject"), (OBJECT, "object")):
+            rows = np.flatnonzero(blank == number)
+            self._prefer_known(scores, rows, statements.relation[rows], asks)
+        rows = np.flatnonzero(blank >= FIRST_QUALIFIER)
+        asked = statements.offsets[rows] + blank[rows] - FIRST_QUALIFIER
+        self._prefer_known(scores, rows, statements.qualifier[asked], "value")
+        with np.errstate(divide="ignore"):
+            return np.log(scores)
+
+    def _company(self, count: int, row: np.ndarray, context: np.ndarray) -> np.ndarray:
+        """For each of the rows the sum of P(c | e) over the entities e of its context [count, entities]."""
         owner, place = self._together.of(context)
         cells = row[owner] * self._num_entities + self._together.entity[place]
-        scores = np.bincount(cells, self._together.weight[place], len(queries) * self._num_entities)
-        scores = scores.astype(float, copy=False).reshape(
-            len(queries), -1
-        )  # without weights they are integers
-        answered = self._answered[queries.asks]
-        row, place = answered.of(queries.relation)
-        known_there = row, answered.entity[place]
+        scores = np.bincount(cells, self._together.weight[place], count * self._num_entities)
+        # Without weights bincount gives integers.
+        return scores.astype(float, copy=False).reshape(count, -1)
+
+    def _prefer_known(self, scores: np.ndarray, rows: np.ndarray, relation: np.ndarray, asks: str) -> None:
+        """Lower the scores of these rows where an entity has not answered the relation before."""
+        answered = self._answered[asks]
+        owner, place = answered.of(relation)
+        known_there = rows[owner], answered.entity[place]
         kept = scores[known_there]
-        scores *= _NEW_THERE
+        scores[rows] *= _NEW_THERE
         scores[known_there] = kept
-        return scores
+
+
+def _places(statements: Statements) -> np.ndarray:
+    """The number of the slot of each qualifier."""
+    owner, place = expand(statements.offsets[:-1], statements.num_qualifiers)
+    return FIRST_QUALIFIER + place - statements.offsets[owner]
 
 
 def _co_occurrence(training: Statements) -> _Lists:

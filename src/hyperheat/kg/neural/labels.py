@@ -51,14 +51,28 @@ class LabelVectors(nn.Module):
         super().__init__()
         from tokenizers import Tokenizer
 
-        read = Tokenizer.from_str(tokenizer)
-        texts = [labels.get(name, "") for name in names]
-        strings = as_strings([tuple(encoding.ids) for encoding in read.encode_batch(texts)])
-        self.token = nn.EmbeddingBag(read.get_vocab_size(), dim, mode="sum", include_last_offset=True)
+        self._tokenizer = tokenizer
+        size = Tokenizer.from_str(tokenizer).get_vocab_size()
+        self.token = nn.EmbeddingBag(size, dim, mode="sum", include_last_offset=True)
         nn.init.normal_(self.token.weight, std=dim**-0.5)
-        self.register_buffer("tokens", torch.as_tensor(strings.tokens), persistent=False)
-        self.register_buffer("offsets", torch.as_tensor(np.asarray(strings.owner.offsets)), persistent=False)
+        tokens, offsets = self._split([labels.get(name, "") for name in names])
+        self.register_buffer("tokens", tokens, persistent=False)
+        self.register_buffer("offsets", offsets, persistent=False)
 
     def forward(self) -> Tensor:
         """The vectors of all names."""
         return self.token(self.get_buffer("tokens"), self.get_buffer("offsets"))
+
+    def of(self, texts: Sequence[str]) -> Tensor:
+        """The vectors of other labels."""
+        device = self.token.weight.device
+        tokens, offsets = self._split(texts)
+        return self.token(tokens.to(device), offsets.to(device))
+
+    def _split(self, texts: Sequence[str]) -> tuple[Tensor, Tensor]:
+        """The tokens of all texts one after the other, and where each begins."""
+        from tokenizers import Tokenizer
+
+        encodings = Tokenizer.from_str(self._tokenizer).encode_batch(list(texts))
+        strings = as_strings([tuple(encoding.ids) for encoding in encodings])
+        return torch.as_tensor(strings.tokens), torch.as_tensor(np.asarray(strings.owner.offsets))

@@ -1,0 +1,82 @@
+"""From what people write to what a model knows: ids and labels, in whatever case, with the nearest ones on a miss."""
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from difflib import get_close_matches
+
+from hyperheat.kg.statements import UnknownName
+
+__all__ = ["AmbiguousName", "Lookup"]
+
+_SHOWN = 5
+
+
+class AmbiguousName(ValueError):
+    """A label that several ids have."""
+
+
+class Lookup:
+    """The entities or the relations of a model, by id and by label."""
+
+    def __init__(self, kind: str, names: tuple[str, ...], labels: Mapping[str, str]) -> None:
+        self.kind, self.names = kind, names
+        self._labels = labels
+        self._by_id = {name: index for index, name in enumerate(names)}
+        self._by_text: dict[str, list[int]] = {}
+        for index, name in enumerate(names):
+            for text in {_folded(name), _folded(labels.get(name, name))}:
+                self._by_text.setdefault(text, []).append(index)
+
+    def label(self, index: int) -> str | None:
+        """The label of a name, if it has one."""
+        return self._labels.get(self.names[index])
+
+    def show(self, index: int) -> str:
+        """The label and the id of a name, or the id alone."""
+        name, label = self.names[index], self.label(index)
+        return name if label is None or label == name else f"{label} ({name})"
+
+    def has(self, text: str) -> bool:
+        """Whether some name or label is so written."""
+        return _folded(text) in self._by_text
+
+    def find(self, text: str) -> int:
+        """The index of an id or a label: written exactly so if possible, or else in another case.
+
+        UnknownName says which ones are near, AmbiguousName which ids share the label.
+        """
+        if text in self._by_id:
+            return self._by_id[text]
+        found = self._by_text.get(_folded(text), [])
+        exact = [index for index in found if self.label(index) == text]
+        found = exact or found
+        if not found:
+            raise UnknownName(
+                f"{self.kind}: expected an id or a label that the model knows, got {text!r}{self.hint(text)}"
+            )
+        if len(found) > 1:
+            shown = ", ".join(map(self.show, found[:_SHOWN])) + (", ..." if len(found) > _SHOWN else "")
+            raise AmbiguousName(
+                f"{self.kind}: expected one, got {text!r}, which {len(found)} have: {shown}; give the id"
+            )
+        return found[0]
+
+    def hint(self, text: str) -> str:
+        """The nearest names as the end of a sentence, empty if none is near."""
+        near = [self.show(index) for index in self.near(text)]
+        return f"; did you mean {' or '.join(near)}?" if near else ""
+
+    def near(self, text: str, count: int = 3) -> list[int]:
+        """The names nearest to a text: those that hold it as a word first, then those of similar letters."""
+        folded = _folded(text)
+        as_word = re.compile(rf"\b{re.escape(folded)}\b")
+        texts = [known for known in self._by_text if as_word.search(known)] if folded else []
+        texts = sorted(texts, key=len)[:count] + get_close_matches(folded, self._by_text, n=count)
+        indices = dict.fromkeys(index for known in texts for index in self._by_text[known])
+        return list(indices)[:count]
+
+
+def _folded(text: str) -> str:
+    """The text without differences of case, width and spacing."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
