@@ -6,8 +6,8 @@
 The map is fitted on other packages than it is measured on, and neither were trained on.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import groupby
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -16,17 +16,28 @@ from hyperheat.bugs.corpus.sampling import rank
 from hyperheat.bugs.dataset import read_manifest
 from hyperheat.bugs.onnx import Scorer
 from hyperheat.bugs.onnx.calibration import HELD_OUT, REAL_FIXES, Calibration, Curve, log_odds
-from hyperheat.bugs.onnx.measuring import Outcome, Outcomes, ask, measure_curve, weights
-from hyperheat.bugs.sample import Sample
+from hyperheat.bugs.onnx.measuring import CLEAN, Outcome, Outcomes, ask, measure_curve, weights
+from hyperheat.bugs.sample import NO_BUG, Origin, Sample
 from hyperheat.bugs.shards import Shard
 
-__all__ = ["calibrate", "choose_tiers", "draw_pairs", "fit"]
+__all__ = ["PRECISIONS", "Measured", "Progress", "calibrate", "choose_tiers", "draw_functions", "fit"]
+
+Progress = Callable[[Iterable[Outcome], str], Iterable[Outcome]]
+"""Passes outcomes on and tells of them, under a name of the data."""
 
 PRECISIONS = {"A": 0.8, "B": 0.5}
 """The precision on held-out packages that findings of a tier should reach."""
 
 _STEPS = 100
 _TOLERANCE = 1e-10
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """A calibration, and by data what its curves were measured on."""
+
+    calibration: Calibration
+    outcomes: Mapping[str, Outcomes]
 
 
 def fit(outcomes: Sequence[Outcome], bug_rate: float) -> tuple[float, float]:
@@ -38,7 +49,7 @@ def fit(outcomes: Sequence[Outcome], bug_rate: float) -> tuple[float, float]:
     right = np.array([outcome.right for outcome in outcomes], dtype=bool)
     if right.all() or not right.any():
         raise ValueError("findings: expected some that are right and some that are wrong, got one kind only")
-    buggy = np.array([outcome.kind != "clean" for outcome in outcomes])
+    buggy = np.array([outcome.kind != CLEAN for outcome in outcomes])
     weight = weights(buggy, bug_rate) / len(outcomes)
     x = np.array([[log_odds(outcome.log_probability), 1.0] for outcome in outcomes])
     target = np.where(right, (right.sum() + 1) / (right.sum() + 2), 1 / ((~right).sum() + 2))
@@ -76,63 +87,74 @@ def choose_tiers(curve: Curve) -> dict[str, float]:
     return {"A": a, "B": min(a, b)}
 
 
-def draw_pairs(folder: Path, split: str, limit: int) -> Iterator[Sample]:
-    """Functions as they are, each followed by itself with one bug, from all packages; at most `limit` samples.
+def draw_functions(
+    folder: Path, split: str, limit: int, *, tags: Collection[str] = (), without: Collection[str] = ()
+) -> Iterator[Sample]:
+    """Functions of a folder of samples, as they are and with one bug where there are both; at most `limit` samples.
 
-    One package is in memory at a time. The functions and their bugs are drawn by their names, whatever the limit.
+    Every package or repository gives its share, and one is in memory at a time. Functions and bugs are drawn by their names.
     """
     shards = [shard for shard in read_manifest(folder)["shards"] if shard["split"] == split]
-    if not shards:
+    total = sum(shard["samples"] for shard in shards)
+    if not total:
         raise ValueError(f"{folder}: expected samples in the split {split!r}, got none")
-    for index, shard in enumerate(shards):
-        room = limit // 2 * (index + 1) // len(shards) - limit // 2 * index // len(shards)
-        yield from _pairs_of_shard(Shard(folder / shard["path"], pairs=False), room)
+    seen, given = 0, 0
+    for described in shards:
+        seen += described["samples"]
+        shard = Shard(folder / described["path"], pairs=False)
+        rows = _draw_rows(shard, frozenset(tags), frozenset(without))
+        rows = rows[: max(0, limit * seen // total - given)]
+        given += len(rows)
+        yield from (shard[row] for row in rows)
 
 
-def _pairs_of_shard(shard: Shard, room: int) -> Iterator[Sample]:
-    rows = ((row, shard[row]) for row in range(len(shard)))
-    functions = {}
-    for origin, group in groupby(rows, key=lambda item: item[1].origin):
-        clean, bugs = [], []
-        for row, sample in group:
-            (clean if sample.kind == "clean" else bugs).append(row)
-        if clean and bugs:
-            key = rank(origin.project, origin.path, origin.function, origin.line)
-            functions[key] = clean[0], bugs[key % len(bugs)]
-    for key in sorted(functions)[:room]:
-        yield from (shard[row] for row in functions[key])
+def _draw_rows(shard: Shard, tags: frozenset[str], without: frozenset[str]) -> list[int]:
+    """For each function in a random order, the row of the clean sample, if any, and of one with a bug, if any."""
+    functions: dict[Origin, tuple[list[int], list[int]]] = {}
+    for row in range(len(shard)):
+        sample = shard[row]
+        own = frozenset(sample.origin.tags)
+        if tags <= own and not without & own:
+            functions.setdefault(sample.origin, ([], []))[sample.target != NO_BUG].append(row)
+    places = {
+        rank(origin.project, origin.version, origin.path, origin.function, origin.line): rows
+        for origin, rows in functions.items()
+    }
+    return [rows[place % len(rows)] for place in sorted(places) for rows in places[place] if rows]
 
 
 def calibrate(
     scorer: Scorer,
     corpus: Path,
     *,
-    fixes: Iterable[Sample] | None = None,
+    fixes: Iterable[Sample] = (),
     bug_rate: float = 0.05,
     limit: int = 4_000,
-    progress: Callable[[Iterable[Outcome], str], Iterable[Outcome]] = lambda outcomes, _: outcomes,
-) -> Calibration:
-    """Fit on validation packages, measure on test packages and on real fixes, with at most `limit` samples of each."""
+    progress: Progress = lambda outcomes, _: outcomes,
+) -> Measured:
+    """Fit on validation packages, measure on test packages, and on real fixes if there are any.
 
-    def outcomes_of(samples: Iterable[Sample], data: str) -> list[Outcome]:
-        return list(progress(ask(scorer, samples), data))
+    At most `limit` samples of each split are used. Where no fix comes with the function that it led to, the
+    functions without a bug of test packages stand in for them.
+    """
 
-    slope, intercept = fit(outcomes_of(draw_pairs(corpus, "valid", limit), "validation packages"), bug_rate)
+    def outcomes_of(samples: Iterable[Sample], what: str) -> list[Outcome]:
+        return list(progress(ask(scorer, samples), what))
+
+    slope, intercept = fit(
+        outcomes_of(draw_functions(corpus, "valid", limit), "validation packages"), bug_rate
+    )
     if not slope > 0:
         raise ValueError(
-            "the model: expected its probability to rise with the share of right findings, got none"
+            f"findings: expected more right ones the surer the model is, got a slope of {slope:.2f}"
         )
-    sets = {HELD_OUT: draw_pairs(corpus, "test", limit)}
-    if fixes is not None:
-        sets[REAL_FIXES] = fixes
-    curves = tuple(
-        measure_curve(Outcomes(outcomes_of(samples, data), slope, intercept), data, bug_rate)
-        for data, samples in sets.items()
+    sets = {HELD_OUT: outcomes_of(draw_functions(corpus, "test", limit), HELD_OUT)}
+    if real := outcomes_of(fixes, REAL_FIXES):
+        is_clean = [outcome for outcome in sets[HELD_OUT] if outcome.kind == CLEAN]
+        sets[REAL_FIXES] = real if any(outcome.kind == CLEAN for outcome in real) else [*real, *is_clean]
+    measured = {data: Outcomes(outcomes, slope, intercept) for data, outcomes in sets.items()}
+    curves = tuple(measure_curve(outcomes, data, bug_rate) for data, outcomes in measured.items())
+    calibration = Calibration(
+        slope=slope, intercept=intercept, bug_rate=bug_rate, tiers=choose_tiers(curves[0]), curves=curves
     )
-    return Calibration(
-        slope=slope,
-        intercept=intercept,
-        bug_rate=bug_rate,
-        tiers=choose_tiers(curves[0]),
-        curves=curves,
-    )
+    return Measured(calibration=calibration, outcomes=measured)

@@ -2,17 +2,16 @@
 
 model.onnx      the graph with its weights       config.json     how to feed it, and its settings
 vocab.json      the subtokens                    manifest.json   size and sha256 of these files
-MODEL_CARD.md   what it is, for people           calibration.json  may be added later
+MODEL_CARD.md   what it is, for people           calibration.json  is added by `bugs.calibrated`
 """
 
-import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
 
 import hyperheat
 from hyperheat.bugs.folder import Detector
-from hyperheat.bugs.onnx.checks import CALIBRATION, FILES, FORMAT, OPSET, check_graph
+from hyperheat.bugs.onnx.checks import CALIBRATION, FILES, FORMAT, OPSET, check_graph, describe_file
 from hyperheat.bugs.onnx.graph import Precision
 from hyperheat.bugs.onnx.heat import detector_graph
 from hyperheat.bugs.onnx.inputs import MAX_SLOTS
@@ -63,7 +62,7 @@ def export_detector(
     }
     _write(folder / "config.json", json.dumps(config, indent=1) + "\n")
     _write(folder / "MODEL_CARD.md", _card(detector, folder, facts, licence, precision))
-    listed = {name: _entry(folder / name) for name in FILES}
+    listed = {name: describe_file(folder / name) for name in FILES}
     manifest = {"format": FORMAT, "hyperheat": hyperheat.__version__, "opset": OPSET, "files": listed}
     _write(folder / "manifest.json", json.dumps(manifest, indent=1) + "\n")
 
@@ -80,11 +79,6 @@ def facts_of_corpus(folder: str | Path) -> dict[str, str]:
     return {
         "Trained on": f"{samples:,} samples from {packages:,} packages, {samples - clean:,} of them with a planted bug",
     }
-
-
-def _entry(path: Path) -> dict[str, object]:
-    content = path.read_bytes()
-    return {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
 
 
 def _write(path: Path, text: str) -> None:

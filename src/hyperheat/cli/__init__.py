@@ -45,6 +45,7 @@ bugs.command("hyperheat.cli.bugs_mine:mine", help="Find past fixes of such bugs 
 bugs.command("hyperheat.cli.bugs_mine:realise", help="Turn references to fixes into samples.")
 bugs.command("hyperheat.cli.bugs:train", help="Train a detector.")
 bugs.command("hyperheat.cli.bugs_export:export", help="Write a detector for a scanner without torch.")
+bugs.command("hyperheat.cli.bugs_calibrate:calibrate", help="Measure how far its findings can be trusted.")
 bugs.command("hyperheat.cli.bugs:evaluate", name="eval", help="Measure a detector on held-out or real bugs.")
 kg.command(
     "hyperheat.cli.kg:import_statements",

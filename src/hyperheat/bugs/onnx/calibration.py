@@ -19,21 +19,20 @@ from dataclasses import asdict, dataclass, fields
 from itertools import pairwise
 from typing import Any
 
-__all__ = [
-    *("HELD_OUT", "MAX_CONFIDENCE", "REAL_FIXES", "TIERS"),
-    *("Calibration", "Curve", "Point", "log_odds", "to_confidence"),
-]
+__all__ = ["HELD_OUT", "REAL_FIXES", "TIERS", "Calibration", "Curve", "Point", "log_odds", "to_confidence"]
 
 FORMAT = "hyperheat-calibration"
 HELD_OUT = "held-out packages"
 """The data of the curve that thresholds come from: packages that were not trained on, with planted bugs."""
 REAL_FIXES = "real fixes"
-"""The data of a curve over functions before and after a fix in the history of a repository."""
+"""The data of a curve over functions before and after a fix in the history of a repository.
+
+Where the functions after it are not at hand, those without a bug of held-out packages take their place.
+"""
 TIERS = ("A", "B", "C")
-MAX_CONFIDENCE = 0.999
-"""No finding is certain."""
 
 _DIGITS = 3
+_HIGHEST = 0.999  # no finding is certain
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,7 +139,7 @@ def log_odds(log_probability: float) -> float:
 def to_confidence(log_probability: float, slope: float, intercept: float) -> float:
     """The logistic map, rounded to a thousandth: processors differ by less, so that all see the same findings."""
     sure = 0.5 * (1 + math.tanh(0.5 * (slope * log_odds(log_probability) + intercept)))
-    return min(round(sure, _DIGITS), MAX_CONFIDENCE)
+    return min(round(sure, _DIGITS), _HIGHEST)
 
 
 def _calibration(values: dict[str, Any]) -> Calibration:

@@ -11,8 +11,19 @@ from pathlib import Path
 from typing import Any
 
 from hyperheat.bugs.onnx.inputs import INPUTS
+from hyperheat.hypergraph.files import file_sha256
 
-__all__ = ["CALIBRATION", "FILES", "FORMAT", "IR_VERSION", "OPSET", "OUTPUTS", "check_graph", "read_folder"]
+__all__ = [
+    "CALIBRATION",
+    "FILES",
+    "FORMAT",
+    "IR_VERSION",
+    "OPSET",
+    "OUTPUTS",
+    "check_graph",
+    "describe_file",
+    "read_folder",
+]
 
 FORMAT = "hyperheat-onnx-detector"
 OPSET, IR_VERSION = 18, 8
@@ -77,6 +88,11 @@ def read_folder(folder: Path) -> dict[str, bytes]:
     if not isinstance(listed, dict) or set(listed) - {CALIBRATION} != set(FILES):
         raise ValueError(f"{path}: expected entries for the files {', '.join(FILES)}, got other ones")
     return {name: _read_listed(folder / name, entry) for name, entry in listed.items()}
+
+
+def describe_file(path: Path) -> dict[str, object]:
+    """What the manifest says of a file."""
+    return {"bytes": path.stat().st_size, "sha256": file_sha256(path)}
 
 
 def _read_listed(path: Path, entry: Any) -> bytes:

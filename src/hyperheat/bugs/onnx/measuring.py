@@ -25,7 +25,23 @@ from hyperheat.bugs.onnx.calibration import Curve, Point, to_confidence
 from hyperheat.bugs.onnx.scorer import Scorer
 from hyperheat.bugs.sample import NO_BUG, Sample
 
-__all__ = ["MIN_FOUND", "Outcome", "Outcomes", "Share", "ask", "measure_curve", "share", "wilson"]
+__all__ = [
+    "CLEAN",
+    "MIN_FOUND",
+    "Outcome",
+    "Outcomes",
+    "Share",
+    "ask",
+    "count_by_kind",
+    "measure_at",
+    "measure_curve",
+    "share",
+    "weights",
+    "wilson",
+]
+
+CLEAN = "clean"
+"""The kind of a function without a bug."""
 
 MIN_FOUND = 10
 """Thresholds from which on fewer bugs are found have no point in a curve."""
@@ -45,7 +61,7 @@ class Outcome:
     right: bool
     """Whether it is the repair of the function's bug."""
     kind: str
-    """The kind of the bug, or "clean"."""
+    """The kind of the bug, or CLEAN."""
     group: str
     """The package, repository or file of the function."""
 
@@ -56,7 +72,7 @@ class Outcomes:
     def __init__(self, outcomes: Iterable[Outcome], slope: float, intercept: float) -> None:
         rows = list(outcomes)
         self.kind = np.array([row.kind for row in rows])
-        self.buggy = self.kind != "clean"
+        self.buggy = self.kind != CLEAN
         self.right = np.array([row.right for row in rows], dtype=bool)
         self.group = np.unique([row.group for row in rows], return_inverse=True)[1]
         self.confidence = np.array([to_confidence(row.log_probability, slope, intercept) for row in rows])
@@ -69,8 +85,8 @@ class Outcomes:
 
 def ask(scorer: Scorer, samples: Iterable[Sample]) -> Iterator[Outcome]:
     """The best finding of each sample that can be scored, a few at a time."""
-    samples = (sample for sample in samples if scorer.problem(sample) is None)
-    while chunk := list(islice(samples, _CHUNK)):
+    readable = (sample for sample in samples if scorer.problem(sample) is None)
+    while chunk := list(islice(readable, _CHUNK)):
         for sample, scores in zip(chunk, scorer.score(chunk), strict=True):
             best = int(scores.findings.argmax())
             yield Outcome(
@@ -114,7 +130,7 @@ def wilson(value: float, count: float) -> tuple[float, float]:
 
 def measure_curve(outcomes: Outcomes, data: str, bug_rate: float) -> Curve:
     """What findings from each threshold on are worth."""
-    points = (_point(outcomes, threshold, bug_rate) for threshold in _THRESHOLDS)
+    points = (measure_at(outcomes, threshold, bug_rate) for threshold in _THRESHOLDS)
     return Curve(
         data=data,
         functions=len(outcomes),
@@ -125,7 +141,8 @@ def measure_curve(outcomes: Outcomes, data: str, bug_rate: float) -> Curve:
     )
 
 
-def _point(outcomes: Outcomes, threshold: float, bug_rate: float) -> Point | None:
+def measure_at(outcomes: Outcomes, threshold: float, bug_rate: float) -> Point | None:
+    """What findings of at least some confidence are worth; None if too few bugs are found to say."""
     shown, buggy, right = outcomes.confidence >= threshold, outcomes.buggy, outcomes.right
     found = int((right & shown).sum())
     if found < MIN_FOUND:
@@ -144,6 +161,15 @@ def _point(outcomes: Outcomes, threshold: float, bug_rate: float) -> Point | Non
         recall=_rounded(found / int(buggy.sum())),
         false_alarms=_rounded(f.value),
     )
+
+
+def count_by_kind(outcomes: Outcomes, threshold: float) -> dict[str, tuple[int, int]]:
+    """For each kind of bug how many there are and how many are found; for CLEAN, functions and those with a finding."""
+    shown = (outcomes.confidence >= threshold) & (outcomes.right | ~outcomes.buggy)
+    return {
+        str(kind): (int((outcomes.kind == kind).sum()), int(shown[outcomes.kind == kind].sum()))
+        for kind in np.unique(outcomes.kind)
+    }
 
 
 def _largest_ratio(above: Share, below: Share) -> float:
