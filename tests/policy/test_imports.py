@@ -19,14 +19,18 @@ MAY_IMPORT = {
     "tensors": {"hypergraph"},
     "nn": {"hypergraph", "tensors"},
     "train": {"hypergraph", "tensors"},
-    "bugs": {"hypergraph", "pycode", "rewrites", "tensors", "nn", "train"},
+    "workers": set(),
+    "bugs": {"hypergraph", "pycode", "rewrites", "tensors", "nn", "train", "workers"},
     "report": {"rewrites"},
-    "check": {"hypergraph", "report"},
-    "bench": {"hypergraph", "tensors", "nn", "train", "bugs", "kg"},
+    "check": {"hypergraph", "pycode", "rewrites", "tensors", "bugs", "report", "workers"},
+    "bench": {"hypergraph", "tensors", "nn", "train", "bugs", "kg", "check", "report"},
     "kg": {"hypergraph", "tensors", "nn", "train"},
-    "cli": {"hypergraph", "tensors", "nn", "pycode", "train", "bugs", "bench", "kg", "report", "check"},
+    "cli": {
+        *("hypergraph", "tensors", "nn", "pycode", "rewrites", "train", "bugs", "bench", "kg", "report"),
+        *("check", "workers"),
+    },
 }
-_LIGHT = {"hypergraph", "pycode", "rewrites", "tensors", "kg", "report", "check", "cli"}
+_LIGHT = {"hypergraph", "pycode", "rewrites", "tensors", "kg", "report", "check", "cli", "workers"}
 FILES = sorted(SOURCE.rglob("*.py"))
 
 

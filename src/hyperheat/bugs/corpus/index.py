@@ -11,14 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from hyperheat.bugs.corpus.limits import time_limit
 from hyperheat.bugs.corpus.records import read_record, write_record
+from hyperheat.bugs.corpus.settings import SECONDS_PER_FILE
 from hyperheat.bugs.corpus.similarity import PERMUTATIONS, hash_word, hash_words, sign
 from hyperheat.bugs.corpus.sources import Sources
 from hyperheat.hypergraph.files import whole_file
 from hyperheat.pycode import SourceError
 from hyperheat.pycode.source import Source
 from hyperheat.pycode.tokens import DEDENT, INDENT, scan
+from hyperheat.workers import time_limit
 
 __all__ = ["PackageIndex", "index_package"]
 
@@ -66,7 +67,7 @@ def index_package(name: str, sources: Sources, facts: dict[str, Any], folder: Pa
     files, words, functions, refused = [], [], [], []
     for path, content in sources.files.items():
         try:
-            with time_limit():
+            with time_limit(SECONDS_PER_FILE):
                 text = Source.read(content, path)
                 tree = text.parse()
                 tokens = _Tokens(text.text)

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hyperheat.bugs.corpus.limits import time_limit
 from hyperheat.bugs.corpus.packages import split_of
 from hyperheat.bugs.corpus.sampling import MIN_CANDIDATES, choose_bugs, rank, seeded
-from hyperheat.bugs.corpus.settings import Settings
+from hyperheat.bugs.corpus.settings import SECONDS_PER_FILE, Settings
 from hyperheat.bugs.corpus.sources import Sources
 from hyperheat.bugs.sample import Origin, Sample, make_sample
 from hyperheat.bugs.shards import write_shard
@@ -18,6 +17,7 @@ from hyperheat.hypergraph.files import file_sha256
 from hyperheat.pycode import FunctionGraph, ModuleGraphs, SourceError, extract, extract_function
 from hyperheat.pycode.project import ProjectIndex
 from hyperheat.rewrites import Rewrite, candidates
+from hyperheat.workers import time_limit
 
 __all__ = ["make_shard"]
 
@@ -97,7 +97,7 @@ class _Package:
             part = _Tally()
             made: list[Sample] = []
             try:
-                with time_limit():
+                with time_limit(SECONDS_PER_FILE):
                     made.extend(self._samples_of_file(path, set(plan[path]), limit - tally.functions, part))
             except SourceError as error:
                 part = _refusal("files: not readable", f"{path}: {error.problem}")

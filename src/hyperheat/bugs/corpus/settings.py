@@ -5,7 +5,10 @@ from pathlib import Path
 
 from hyperheat.bugs.corpus.packages import CorpusError
 
-__all__ = ["Settings", "Workspace"]
+__all__ = ["SECONDS_PER_FILE", "Settings", "Workspace"]
+
+SECONDS_PER_FILE = 60
+"""The processor time that the work on one file of a package may take."""
 
 
 @dataclass(frozen=True, kw_only=True)

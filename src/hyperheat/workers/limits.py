@@ -1,0 +1,68 @@
+"""Limits on the work of a process.
+
+Only the processor time of the process counts as work: what a file gives must not depend on how busy the machine is.
+`time_limit` stops Python code with an exception. What the operating system counts, in `Limits`, also ends work inside
+of a library: that of time by ending the process, that of memory by refusing more.
+"""
+
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import FrameType
+
+try:
+    import resource
+except ImportError:  # not on Windows, where the time on the clock alone is limited
+    resource = None
+
+__all__ = ["Limits", "time_limit"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """What one job may use: seconds on the clock, seconds of work, bytes of memory beside what is shared or mapped."""
+
+    seconds: float
+    work_seconds: int | None = None
+    memory: int | None = None
+
+    def apply(self) -> None:
+        """Limit the memory of this process, and let it leave no trace when it is ended."""
+        if resource is not None:
+            _lower(resource.RLIMIT_CORE, 0)
+            if self.memory is not None:
+                _lower(resource.RLIMIT_DATA, self.memory)
+
+    def begin_job(self) -> None:
+        """Count the work from now on; the process is ended by SIGXCPU when there was too much."""
+        if resource is not None and self.work_seconds is not None:
+            _lower(resource.RLIMIT_CPU, int(time.process_time()) + 1 + self.work_seconds)
+
+
+def _lower(what: int, limit: int) -> None:
+    """Set a soft limit, as low as asked for or as low as it has to be."""
+    assert resource is not None
+    _, hard = resource.getrlimit(what)
+    resource.setrlimit(what, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
+
+
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raise TimeoutError after some seconds of work; no limit outside of a main thread, where no signal can arrive."""
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        raise TimeoutError(f"more than {seconds} s of work")
+
+    previous = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, previous)

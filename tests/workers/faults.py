@@ -1,0 +1,36 @@
+"""Work that fails in every way a process can."""
+
+import os
+import signal
+import time
+
+from hyperheat.workers import WorkersError
+
+
+def obey(order: str) -> str:
+    """Do what the order says, and say in which process."""
+    if order == "crash":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if order == "exit":
+        os._exit(3)
+    if order == "hang":
+        time.sleep(600)
+    if order == "loop":
+        while True:
+            sum(range(10_000))
+    if order == "loop in a library":
+        (b"a" * 100_000_000).count(b"ab" * 50_000)
+        pow(7, 10**9)
+    if order == "eat":
+        return str(len([bytearray(10_000_000) for _ in range(1_000)]))
+    if order == "eat at once":
+        return str(len(bytearray(10_000_000_000)))
+    if order == "fail":
+        raise ValueError("expected good, got bad")
+    if order == "give up":
+        raise WorkersError("expected a model, got none")
+    if order == "pid":
+        return str(os.getpid())
+    if order == "threads":
+        return os.environ["OMP_NUM_THREADS"]
+    return order.upper()
