@@ -1,0 +1,131 @@
+"""How long a scan takes and how much memory: cold, warm and after a change of one function, beside pylint.
+
+All work on a copy of the code, which is changed, and with caches of their own, which are thrown away.
+"""
+
+import ast
+import os
+import shutil
+import statistics
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from hyperheat.bench.processes import Run, run_command
+
+__all__ = ["change_function", "find_pylint", "measure_check"]
+
+_PYLINT_USAGE = 32
+"""The exit code of pylint when it was called wrongly; those below say what was found."""
+
+
+def find_pylint() -> str | None:
+    """The pylint beside this Python, or else that on the path."""
+    return shutil.which("pylint", path=str(Path(sys.executable).parent)) or shutil.which("pylint")
+
+
+def measure_check(
+    source: Path,
+    *,
+    model: Path | None,
+    repeats: int,
+    jobs: int,
+    pylint: str | None,
+    progress: Callable[[str], None] = lambda line: None,
+) -> dict[str, Any]:
+    """The medians of all steps, which take turns, over the given number of repeats; then the memory of a cold scan.
+
+    start     an empty folder: what the command costs before there is anything to scan
+    cold      all of the code, with an empty cache
+    warm      the same again
+    changed   the same after one function has changed
+    """
+    files = sorted(source.rglob("*.py")) if source.is_dir() else [source]
+    if not files:
+        raise ValueError(f"{source}: expected Python files, got none")
+    seconds: dict[str, list[float]] = {}
+    with tempfile.TemporaryDirectory(prefix="hyperheat-bench-") as folder:
+        bench = _Bench(Path(folder), source, model, jobs)
+        for turn in range(repeats):
+            for step, run in bench.turn(turn, pylint):
+                seconds.setdefault(step, []).append(run.seconds)
+                progress(f"turn {turn + 1} of {repeats}: {step} {run.seconds:.2f} s")
+        peaks = {"cold": bench.check(bench.code, Path(folder) / "cache-memory", memory=True).peak_mb}
+        if pylint:
+            peaks["pylint"] = bench.pylint(pylint, memory=True).peak_mb
+    medians = {step: round(statistics.median(values), 3) for step, values in seconds.items()}
+    return {
+        "files": len(files),
+        "lines": sum(path.read_bytes().count(b"\n") for path in files),
+        "repeats": repeats,
+        "jobs": jobs,
+        "seconds": medians,
+        "changed_after_start": round(medians["changed"] - medians["start"], 3),
+        "over_pylint": round(medians["cold"] / medians["pylint"], 3) if pylint else None,
+        "peak_mb": {step: peak and round(peak) for step, peak in peaks.items()},
+    }
+
+
+class _Bench:
+    """A copy of some code, and the commands that are measured on it."""
+
+    def __init__(self, folder: Path, source: Path, model: Path | None, jobs: int) -> None:
+        self.folder, self.model, self.jobs = folder, model, jobs
+        self.code = folder / "code" / source.name
+        self.empty = folder / "empty"
+        self.empty.mkdir()
+        self.code.parent.mkdir()
+        if source.is_dir():
+            shutil.copytree(source, self.code, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, self.code)
+
+    def turn(self, number: int, pylint: str | None) -> Iterator[tuple[str, Run]]:
+        """Each step once."""
+        cache = self.folder / f"cache-{number}"
+        yield "start", self.check(self.empty, self.folder / "cache-start")
+        yield "cold", self.check(self.code, cache)
+        yield "warm", self.check(self.code, cache)
+        change_function(self.code, number)
+        yield "changed", self.check(self.code, cache)
+        if pylint:
+            yield "pylint", self.pylint(pylint)
+
+    def check(self, code: Path, cache: Path, *, memory: bool = False) -> Run:
+        """Scan with a cache, which may be new."""
+        command = [sys.executable, "-m", "hyperheat", "check", str(code), "-j", str(self.jobs)]
+        if self.model is not None:
+            command += ["--model", str(self.model.resolve())]
+        run = self._run([*command, "--cache-dir", str(cache)], memory=memory)
+        if run.code not in (0, 1):  # nothing or something was found
+            raise ValueError(
+                f"hyperheat check: expected a scan, got exit code {run.code}: {run.errors.strip()}"
+            )
+        return run
+
+    def pylint(self, program: str, *, memory: bool = False) -> Run:
+        """Everything that pylint checks unless it is told."""
+        run = self._run([program, f"-j{self.jobs}", "--persistent=n", str(self.code)], memory=memory)
+        if run.code >= _PYLINT_USAGE:
+            raise ValueError(f"pylint: expected a scan, got exit code {run.code}: {run.errors.strip()}")
+        return run
+
+    def _run(self, command: list[str], *, memory: bool) -> Run:
+        environment = {**os.environ, "PYLINTHOME": str(self.folder / "pylint")}
+        return run_command(command, environment, folder=self.folder, memory=memory)
+
+
+def change_function(code: Path, number: int) -> None:
+    """Add a statement to the end of one function of a file or folder, another for each number."""
+    for path in sorted(code.rglob("*.py")) if code.is_dir() else [code]:
+        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+        for node in ast.walk(ast.parse("".join(lines))):
+            if isinstance(node, ast.FunctionDef) and node.body[-1].lineno > node.lineno:
+                last = node.body[-1]
+                indent = lines[node.body[0].lineno - 1][: node.body[0].col_offset]
+                lines.insert(last.end_lineno or last.lineno, f"{indent}measured_turn = {number} + 1\n")
+                path.write_text("".join(lines), encoding="utf-8")
+                return
+    raise ValueError(f"{code}: expected a function of several lines, got none")
