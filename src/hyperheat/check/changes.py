@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 from hyperheat.check.discover import SUFFIXES
 
-__all__ = ["Changes", "ChangesError", "changes_since"]
+__all__ = ["Changes", "ChangesError", "changes_since", "why_not_clean"]
 
 _SECONDS = 120
 _PATHS = tuple(f"*{suffix}" for suffix in SUFFIXES)
@@ -29,6 +29,10 @@ _DIFF = (
     *("diff", "--patch", "--unified=0", "--inter-hunk-context=0", "--text", "--find-renames"),
     *("--no-color", "--no-ext-diff", "--no-textconv", "--no-relative", "--ignore-submodules=all"),
     *("--src-prefix=a/", "--dst-prefix=b/"),
+)
+_STATUS = (
+    *("--literal-pathspecs", "status", "--porcelain", "-z", "--no-renames"),
+    *("--untracked-files=all", "--ignore-submodules=all", "--"),
 )
 _HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _ESCAPE = re.compile(rb"\\([0-7]{3}|.)", re.DOTALL)
@@ -69,6 +73,20 @@ def changes_since(ref: str, *, folder: Path) -> Changes:
     lines = {top / os.fsdecode(name): tuple(ranges) for name, ranges in _parse(diff)}
     others = _git(top, "ls-files", "-z", "--others", "--exclude-standard", "--", *_PATHS)
     return Changes(lines, frozenset(top / os.fsdecode(name) for name in others.split(b"\0") if name))
+
+
+def why_not_clean(path: Path) -> str | None:
+    """What keeps git from having the contents of a file, in a few words; None if they can be had again from git."""
+    folder, name = Path(os.path.realpath(path)).parent, os.path.basename(os.path.realpath(path))
+    try:
+        settings = _filters_off(folder)
+        state = _git(folder, *_STATUS, name, settings=settings)
+        tracked = _git(folder, "--literal-pathspecs", "ls-files", "-z", "--", name)
+    except ChangesError as error:
+        return f"one that git does not know: {error}"
+    if not tracked:
+        return "one that git does not track"
+    return "one with changes that are not committed" if state else None
 
 
 def _start(top: Path, ref: str) -> str:
@@ -140,9 +158,7 @@ def _git(folder: Path, *arguments: str, settings: Mapping[str, str] = MappingPro
             timeout=_SECONDS,
         )
     except subprocess.TimeoutExpired:
-        raise ChangesError(
-            f"git {arguments[0]}: expected an answer within {_SECONDS} seconds, got none"
-        ) from None
+        raise ChangesError(f"git: expected an answer within {_SECONDS} seconds, got none") from None
     except (OSError, ValueError) as error:
         raise ChangesError(f"git: expected the program to run, got: {error}") from None
     if done.returncode:

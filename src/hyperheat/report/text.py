@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
+from hyperheat.report.colours import painted
 from hyperheat.report.finding import LEVELS, Finding, Report, ScanError
 from hyperheat.report.frame import FrameLine, frame
 from hyperheat.report.rules import RULES
@@ -10,16 +11,6 @@ from hyperheat.report.safe import columns, visible, visible_code
 from hyperheat.report.source import SourceText
 
 __all__ = ["render", "render_finding", "summarise"]
-
-_RESET = "\x1b[0m"
-_STYLES = {
-    "error": "\x1b[1;31m",
-    "warning": "\x1b[1;33m",
-    "note": "\x1b[1;36m",
-    "added": "\x1b[32m",
-    "strong": "\x1b[1m",
-    "faint": "\x1b[2m",
-}
 
 
 def render(report: Report, sources: Mapping[str, SourceText], *, colour: bool = False) -> str:
@@ -34,21 +25,21 @@ def render(report: Report, sources: Mapping[str, SourceText], *, colour: bool = 
 def render_finding(finding: Finding, source: SourceText | None, *, colour: bool = False) -> str:
     """One finding: what, where, the code, the repair, and what else may be meant."""
     level = LEVELS[finding.tier]
-    rule = _painted(f"{finding.rule} {RULES[finding.rule].name}", level, colour)
-    sure = _painted(f"[confidence {finding.confidence:.3f}, tier {finding.tier}]", "faint", colour)
+    rule = painted(f"{finding.rule} {RULES[finding.rule].name}", level, colour=colour)
+    sure = painted(f"[confidence {finding.confidence:.3f}, tier {finding.tier}]", "faint", colour=colour)
     lines = frame(finding, source) if source else ()
     gutter = max([len(str(line.number)) for line in lines if line.number] or [1])
     place = f"{visible(finding.path)}:{finding.line}:{finding.column}"
     shown = [
-        f"{rule}: {_painted(visible(finding.message), 'strong', colour)}  {sure}",
+        f"{rule}: {painted(visible(finding.message), 'strong', colour=colour)}  {sure}",
         f"{' ' * gutter}--> {place} in {visible(finding.function)}",
     ]
     if lines:
-        shown.append(_painted(f"{'':>{gutter}} |", "faint", colour))
+        shown.append(painted(f"{'':>{gutter}} |", "faint", colour=colour))
         shown += [row for line in lines for row in _rows(line, gutter, level, colour)]
     for other in finding.alternatives:
         text = f"= or: {visible(other.message)} ({other.confidence:.3f})"
-        shown.append(f"{' ' * gutter} {_painted(text, 'faint', colour)}")
+        shown.append(f"{' ' * gutter} {painted(text, 'faint', colour=colour)}")
     return "".join(f"{row}\n" for row in shown)
 
 
@@ -61,8 +52,10 @@ def summarise(report: Report, *, colour: bool = False) -> str:
     found = ", ".join(f"{shown[tier]} in tier {tier}" for tier in LEVELS if shown[tier])
     sentences = [
         f"Checked {_count(summary.files, 'file')}, {_count(summary.functions, 'function')}{took}{cached}.",
-        _painted(
-            f"{_count(len(report.findings), 'finding')}{f': {found}' if found else ''}.", "strong", colour
+        painted(
+            f"{_count(len(report.findings), 'finding')}{f': {found}' if found else ''}.",
+            "strong",
+            colour=colour,
         ),
     ]
     hidden = ", ".join(
@@ -75,13 +68,13 @@ def summarise(report: Report, *, colour: bool = False) -> str:
     if report.errors:
         rules = Counter(error.rule for error in report.errors)
         counts = ", ".join(f"{rules[rule]} {RULES[rule].name.replace('-', ' ')}" for rule in sorted(rules))
-        sentences.append(_painted(f"Not checked: {counts} (--strict to fail).", "warning", colour))
+        sentences.append(painted(f"Not checked: {counts} (--strict to fail).", "warning", colour=colour))
     return "".join(f"{line}\n" for line in (" ".join(sentences), *map(visible, summary.notes)))
 
 
 def _error(error: ScanError, colour: bool) -> str:
     place = visible(error.path) + (f":{error.line}" if error.line else "")
-    rule = _painted(f"{error.rule} {RULES[error.rule].name}", "warning", colour)
+    rule = painted(f"{error.rule} {RULES[error.rule].name}", "warning", colour=colour)
     return f"{rule}: {place}: {visible(error.reason)}"
 
 
@@ -89,18 +82,14 @@ def _rows(line: FrameLine, gutter: int, level: str, colour: bool) -> Iterator[st
     before, marked, after = visible_code(line.before, line.marked, line.after)
     blank = " " if before or marked or after else ""
     if line.number is None:
-        bar = _painted(f"{'+':>{gutter}} |", "added", colour)
-        yield f"{bar}{blank}{before}{_painted(marked, 'added', colour)}{after}"
+        bar = painted(f"{'+':>{gutter}} |", "added", colour=colour)
+        yield f"{bar}{blank}{before}{painted(marked, 'added', colour=colour)}{after}"
         return
-    bar = _painted(f"{line.number:>{gutter}} |", "faint", colour)
+    bar = painted(f"{line.number:>{gutter}} |", "faint", colour=colour)
     yield f"{bar}{blank}{before}{marked}{after}"
     if marked:
-        bar = _painted(f"{'':>{gutter}} |", "faint", colour)
-        yield f"{bar} {' ' * columns(before)}{_painted('^' * max(columns(marked), 1), level, colour)}"
-
-
-def _painted(text: str, style: str, colour: bool) -> str:
-    return f"{_STYLES[style]}{text}{_RESET}" if colour and text else text
+        bar = painted(f"{'':>{gutter}} |", "faint", colour=colour)
+        yield f"{bar} {' ' * columns(before)}{painted('^' * max(columns(marked), 1), level, colour=colour)}"
 
 
 def _count(number: int, noun: str) -> str:
