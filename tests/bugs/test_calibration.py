@@ -15,7 +15,7 @@ from hyperheat.bugs.calibration import calibrate, choose_tiers, draw_functions, 
 from hyperheat.bugs.dataset import HEAD
 from hyperheat.bugs.onnx import Scorer
 from hyperheat.bugs.onnx.calibration import HELD_OUT, REAL_FIXES, Calibration, Curve, Point
-from hyperheat.bugs.onnx.checks import FILES, FORMAT, read_folder
+from hyperheat.bugs.onnx.manifest import FILES, FORMAT, read_folder
 from hyperheat.bugs.onnx.measuring import CLEAN, Outcome
 from hyperheat.bugs.sample import NO_BUG, Sample
 from hyperheat.bugs.shards import write_shard

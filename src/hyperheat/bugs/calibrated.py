@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 from hyperheat.bugs.onnx.calibration import Calibration, Curve, Point
-from hyperheat.bugs.onnx.checks import CALIBRATION, describe_file, read_folder
+from hyperheat.bugs.onnx.manifest import CALIBRATION, describe_file, read_folder
 from hyperheat.hypergraph.files import whole_file
 
 __all__ = ["add_calibration"]

@@ -11,10 +11,11 @@ from pathlib import Path
 
 import hyperheat
 from hyperheat.bugs.folder import Detector
-from hyperheat.bugs.onnx.checks import CALIBRATION, FILES, FORMAT, OPSET, check_graph, describe_file
+from hyperheat.bugs.onnx.checks import OPSET, check_graph
 from hyperheat.bugs.onnx.graph import Precision
 from hyperheat.bugs.onnx.heat import detector_graph
 from hyperheat.bugs.onnx.inputs import MAX_SLOTS
+from hyperheat.bugs.onnx.manifest import CALIBRATION, FILES, FORMAT, describe_file
 from hyperheat.bugs.sample import TEXTS
 from hyperheat.hypergraph.files import whole_file
 from hyperheat.nn import HeatConfig

@@ -24,6 +24,7 @@ __all__ = [
     "MAX_TOKENS",
     "Source",
     "SourceError",
+    "TooMuchSource",
 ]
 
 MAX_CHARACTERS = 1_000_000
@@ -53,7 +54,11 @@ class SourceError(ValueError):
         self.problem = problem
 
     def __reduce__(self) -> tuple[type["SourceError"], tuple[str | None, int | None, str]]:
-        return SourceError, (self.path, self.line, self.problem)  # so that worker processes can raise it
+        return type(self), (self.path, self.line, self.problem)  # so that worker processes can raise it
+
+
+class TooMuchSource(SourceError):
+    """Source that may be right but is larger or deeper than what is read."""
 
 
 @dataclass(frozen=True)
@@ -68,11 +73,11 @@ class Source:
         """Decode as Python does (byte order mark, coding cookie, UTF-8); refuse what cannot be source."""
         text = _decode(source, path) if isinstance(source, bytes) else source.removeprefix("\ufeff")
         if len(text) > MAX_CHARACTERS:
-            raise SourceError(path, None, f"expected at most {MAX_CHARACTERS} characters, got {len(text)}")
+            raise TooMuchSource(path, None, f"expected at most {MAX_CHARACTERS} characters, got {len(text)}")
         separators = sum(map(text.count, _SEPARATORS))
         if separators > MAX_SEPARATORS:
             got = f"{separators} (line ends, commas, brackets and the like)"
-            raise SourceError(path, None, f"expected at most {MAX_SEPARATORS} separators, got {got}")
+            raise TooMuchSource(path, None, f"expected at most {MAX_SEPARATORS} separators, got {got}")
         if "\r" in text:
             text = text.replace("\r\n", "\n").replace("\r", "\n")
         for forbidden, name in (("\0", "a NUL character"), *_surrogate(text)):
@@ -190,9 +195,13 @@ def _or_refuse(source: Source, read: Callable[[], Result]) -> Result:
             warnings.simplefilter("ignore")
             return read()
     except SyntaxError as error:
-        raise SourceError(path, error.lineno, f"expected Python 3 source, got: {error.msg}") from None
+        too_much = error.msg.startswith(
+            "too many"
+        )  # nested parentheses, levels of indentation, nested blocks
+        kind = TooMuchSource if too_much else SourceError
+        raise kind(path, error.lineno, f"expected Python 3 source, got: {error.msg}") from None
     except (RecursionError, MemoryError):
-        raise SourceError(
+        raise TooMuchSource(
             path, None, f"expected syntax at most {MAX_DEPTH} levels deep, got far more"
         ) from None
     except ValueError as error:  # for example an integer literal with more digits than Python converts
@@ -218,6 +227,6 @@ def _check_depth(module: ast.Module, source: Source) -> None:
     raise _too_deep(source, level[0])
 
 
-def _too_deep(source: Source, node: ast.AST) -> SourceError:
+def _too_deep(source: Source, node: ast.AST) -> TooMuchSource:
     line = getattr(node, "lineno", None)
-    return SourceError(source.path, line, f"expected syntax at most {MAX_DEPTH} levels deep, got more")
+    return TooMuchSource(source.path, line, f"expected syntax at most {MAX_DEPTH} levels deep, got more")

@@ -15,7 +15,7 @@ from hyperheat.pycode.children import PLACES, expand
 from hyperheat.pycode.columns import Columns
 from hyperheat.pycode.fields import FORMS
 from hyperheat.pycode.layout import Layout
-from hyperheat.pycode.source import MAX_OPERANDS, MAX_TOKENS, Source, SourceError
+from hyperheat.pycode.source import MAX_OPERANDS, MAX_TOKENS, Source, TooMuchSource
 from hyperheat.pycode.tokens import Field, TooManyTokens, find_comments, scan
 
 __all__ = ["MAX_LABEL", "FunctionSyntax"]
@@ -39,7 +39,7 @@ class FunctionSyntax:
             self.tokens = scan(source.text, self.start_of_lines, self.end_of_lines, MAX_TOKENS)
         except TooManyTokens:
             problem = f"expected at most {MAX_TOKENS} tokens in the function {function.name}, got more"
-            raise SourceError(source.path, function.lineno, problem) from None
+            raise TooMuchSource(source.path, function.lineno, problem) from None
         self.layout = Layout(source, self.tokens)
         self.columns = Columns()
         self._nodes: dict[ast.AST, int] = {}
@@ -110,7 +110,7 @@ class FunctionSyntax:
         """Refuse a chain that is too long."""
         if count > MAX_OPERANDS:
             problem = f"expected at most {MAX_OPERANDS} operands in a chain, got {count}"
-            raise SourceError(self.source.path, node.lineno, problem)
+            raise TooMuchSource(self.source.path, node.lineno, problem)
 
     def child(self, node: ast.AST) -> int:
         """The graph node of a child, whose own children are then read later."""

@@ -5,7 +5,9 @@ for rewrite in candidates(function):
     print(rewrite.kind, rewrite.apply(function.source))
 """
 
-from hyperheat.pycode import FunctionGraph
+from itertools import islice
+
+from hyperheat.pycode import FunctionGraph, TooMuchSource
 from hyperheat.rewrites.argument_swap import ARGUMENT_SWAP
 from hyperheat.rewrites.assignment import ASSIGNMENT
 from hyperheat.rewrites.binary_operator import BINARY_OPERATOR
@@ -45,12 +47,17 @@ KINDS: dict[str, Kind] = {
 """All kinds of rewrites by name."""
 
 
-def candidates(function: FunctionGraph) -> tuple[Rewrite, ...]:
+def candidates(function: FunctionGraph, *, most: int | None = None) -> tuple[Rewrite, ...]:
     """All rewrites of an outermost function, by location and then by kind.
 
     Every one compiles, differs from the function in what it means, and has an inverse among the candidates of
-    its result; no two are equal.
+    its result; no two are equal. Raises TooMuchSource if there are more than `most`: their number grows with the
+    square of the function.
     """
     body = Body(function)
-    found = [rewrite for kind in KINDS.values() for rewrite in kind.find(body)]
+    every = (rewrite for kind in KINDS.values() for rewrite in kind.find(body))
+    found = list(islice(every, None if most is None else most + 1))
+    if most is not None and len(found) > most:
+        problem = f"expected at most {most} candidates in the function {function.name}, got more"
+        raise TooMuchSource(None, function.span[0], problem)
     return tuple(sorted(found, key=lambda rewrite: rewrite.location))

@@ -1,41 +1,19 @@
-"""Is this an exported detector, whole and harmless? Read from the bytes, before any runtime sees them.
+"""Is this the graph of an exported detector, and harmless? Read from the bytes, before any runtime sees them.
 
 An ONNX file is a protobuf message. It may name files beside it, operators of plug-ins, functions and nested graphs. None
 of them are in an exported detector, so a file with any of them is refused. The fields are numbered as in onnx.proto.
 """
 
-import hashlib
-import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from hyperheat.bugs.onnx.inputs import INPUTS
-from hyperheat.hypergraph.files import file_sha256
 
-__all__ = [
-    "CALIBRATION",
-    "FILES",
-    "FORMAT",
-    "IR_VERSION",
-    "OPSET",
-    "OUTPUTS",
-    "check_graph",
-    "describe_file",
-    "read_folder",
-]
+__all__ = ["IR_VERSION", "OPSET", "OUTPUTS", "check_graph"]
 
-FORMAT = "hyperheat-onnx-detector"
 OPSET, IR_VERSION = 18, 8
 OUTPUTS = ("choices", "rewrites")
 
-FILES = ("model.onnx", "vocab.json", "config.json")
-"""What the manifest lists with size and sha256."""
-
-CALIBRATION = "calibration.json"
-"""A file that may be added to the folder and its manifest later, with what was measured on held-out code."""
-
-_MAX_BYTES = 1 << 28
 _OPERATORS = {
     *(
         "Add",
@@ -69,53 +47,6 @@ _ATTRIBUTE_FIELDS = {
     20,
 }  # name, numbers, texts, lists of numbers, type; no tensors, no graphs
 _TENSOR_FIELDS = {1, 2, 8, 9}  # sizes, type, name, bytes; no data elsewhere
-
-
-def read_folder(folder: Path) -> dict[str, bytes]:
-    """The files of an exported detector, by name, if they are those of its manifest: `FILES`, perhaps `CALIBRATION`."""
-    path = folder / "manifest.json"
-    try:
-        manifest = json.loads(_read(path, 1 << 16))
-    except FileNotFoundError:
-        raise ValueError(
-            f"{folder}: expected an exported detector, got a folder without manifest.json"
-        ) from None
-    except ValueError as error:
-        raise ValueError(f"{path}: not a manifest: {error}") from error
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise ValueError(f"{path}: expected the format {FORMAT!r}, got something else")
-    listed = manifest.get("files")
-    if not isinstance(listed, dict) or set(listed) - {CALIBRATION} != set(FILES):
-        raise ValueError(f"{path}: expected entries for the files {', '.join(FILES)}, got other ones")
-    return {name: _read_listed(folder / name, entry) for name, entry in listed.items()}
-
-
-def describe_file(path: Path) -> dict[str, object]:
-    """What the manifest says of a file."""
-    return {"bytes": path.stat().st_size, "sha256": file_sha256(path)}
-
-
-def _read_listed(path: Path, entry: Any) -> bytes:
-    size, digest = (entry.get(key) if isinstance(entry, dict) else None for key in ("bytes", "sha256"))
-    try:
-        content = _read(path, _MAX_BYTES)
-    except FileNotFoundError:
-        raise ValueError(f"{path}: expected a file of {size} bytes, got none") from None
-    if len(content) != size:
-        raise ValueError(f"{path}: expected {size} bytes as in the manifest, got {len(content)}")
-    if hashlib.sha256(content).hexdigest() != digest:
-        raise ValueError(f"{path}: expected the sha256 of the manifest, got another: the file was changed")
-    return content
-
-
-def _read(path: Path, limit: int) -> bytes:
-    if path.exists() and not path.is_file():
-        raise ValueError(f"{path}: expected a file, got something else")
-    with path.open("rb") as file:
-        content = file.read(limit + 1)
-    if len(content) > limit:
-        raise ValueError(f"{path}: expected at most {limit} bytes, got more")
-    return content
 
 
 def check_graph(content: bytes) -> None:

@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hyperheat.bugs.batch import BugBatch, collate_samples
-from hyperheat.bugs.onnx.checks import FORMAT, OUTPUTS, check_graph, read_folder
+from hyperheat.bugs.onnx.checks import OUTPUTS, check_graph
 from hyperheat.bugs.onnx.inputs import MAX_SLOTS, collate_rows, inputs
+from hyperheat.bugs.onnx.manifest import FORMAT, read_folder
 from hyperheat.bugs.sample import TEXTS, Sample
 from hyperheat.bugs.views import BinaryEdges, Hyperedges
 from hyperheat.hypergraph import Hypergraph

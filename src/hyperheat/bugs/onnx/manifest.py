@@ -1,0 +1,75 @@
+"""The folder of an exported detector: its manifest, and files that are those of the manifest.
+
+Nothing here needs numpy, so that a scan whose results are all known starts at once.
+"""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+__all__ = ["CALIBRATION", "FILES", "FORMAT", "describe_file", "read_folder", "read_listed", "read_manifest"]
+
+FORMAT = "hyperheat-onnx-detector"
+
+FILES = ("model.onnx", "vocab.json", "config.json")
+"""What the manifest lists with size and sha256."""
+
+CALIBRATION = "calibration.json"
+"""A file that may be added to the folder and its manifest later, with what was measured on held-out code."""
+
+_MAX_BYTES = 1 << 28
+
+
+def read_folder(folder: Path) -> dict[str, bytes]:
+    """The files of an exported detector, by name, if they are those of its manifest: `FILES`, perhaps `CALIBRATION`."""
+    return {name: read_listed(folder / name, entry) for name, entry in read_manifest(folder).items()}
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """What the manifest of an exported detector says of each file."""
+    path = folder / "manifest.json"
+    try:
+        manifest = json.loads(_read(path, 1 << 16))
+    except FileNotFoundError:
+        raise ValueError(
+            f"{folder}: expected an exported detector, got a folder without manifest.json"
+        ) from None
+    except ValueError as error:
+        raise ValueError(f"{path}: not a manifest: {error}") from error
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise ValueError(f"{path}: expected the format {FORMAT!r}, got something else")
+    listed = manifest.get("files")
+    if not isinstance(listed, dict) or set(listed) - {CALIBRATION} != set(FILES):
+        raise ValueError(f"{path}: expected entries for the files {', '.join(FILES)}, got other ones")
+    return listed
+
+
+def describe_file(path: Path) -> dict[str, object]:
+    """What the manifest says of a file."""
+    content = path.read_bytes()
+    return {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+
+
+def read_listed(path: Path, entry: Any) -> bytes:
+    """A file of an exported detector, if it is what the manifest says."""
+    size, digest = (entry.get(key) if isinstance(entry, dict) else None for key in ("bytes", "sha256"))
+    try:
+        content = _read(path, _MAX_BYTES)
+    except FileNotFoundError:
+        raise ValueError(f"{path}: expected a file of {size} bytes, got none") from None
+    if len(content) != size:
+        raise ValueError(f"{path}: expected {size} bytes as in the manifest, got {len(content)}")
+    if hashlib.sha256(content).hexdigest() != digest:
+        raise ValueError(f"{path}: expected the sha256 of the manifest, got another: the file was changed")
+    return content
+
+
+def _read(path: Path, limit: int) -> bytes:
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{path}: expected a file, got something else")
+    with path.open("rb") as file:
+        content = file.read(limit + 1)
+    if len(content) > limit:
+        raise ValueError(f"{path}: expected at most {limit} bytes, got more")
+    return content
