@@ -1,13 +1,20 @@
 """Write the pages of docs/results from the JSON files beside them.
 
-`hyperheat bench ... --json` makes these, and `tools/collect_bugs.py` those of trained detectors.
+`hyperheat bench ... --json` makes these, `tools/collect_bugs.py` those of trained detectors and `tools/collect_check.py` those
+of the checker.
 """
 
 import json
 import math
+import sys
 import textwrap
 from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))  # also when a test runs this file
+
+from check_page import check_page
+from tables import number, percent, table
 
 FOLDER = Path(__file__).parents[1] / "docs" / "results"
 
@@ -50,9 +57,9 @@ def layer_page() -> str:
             "",
             "Encoding graphs with twice as many edges as nodes, 2 layers of width 64: time and memory grow in line with the graph.",
             "",
-            *_table(
+            *table(
                 ["nodes", "edges", "plan ms", "encode ms", "µs per node", "peak MB", "KB per node"],
-                [[_number(value) for value in record.values()] for record in growth],
+                [[number(value) for value in record.values()] for record in growth],
             ),
             "",
             "## Planning: `hyperheat bench collate --json`, in `collate.json`",
@@ -77,7 +84,7 @@ def extract_page() -> str:
             "",
             "## The standard library, its test suite included: `hyperheat bench extract --json`, in `extract.json`",
             "",
-            *_table(
+            *table(
                 [
                     "files",
                     "refused",
@@ -88,10 +95,10 @@ def extract_page() -> str:
                 ],
                 [
                     [
-                        _number(speed["files"]),
-                        _number(speed["files_failed"]),
-                        _number(speed["functions_per_second"]),
-                        _number(speed["kb_per_second"]),
+                        number(speed["files"]),
+                        number(speed["files_failed"]),
+                        number(speed["functions_per_second"]),
+                        number(speed["kb_per_second"]),
                         f"**{speed['cost_over_parse_and_tokenize']}x**",
                         f"{share:.1f} % of {speed['calls']:,}",
                     ]
@@ -103,11 +110,11 @@ def extract_page() -> str:
             "",
             "## Calls resolved to formal names, beside jedi: `python tools/compare_jedi.py --seed 11`, in `jedi.json`",
             "",
-            *_table(
+            *table(
                 ["calls", "ours", "jedi", "both", "of which agree"],
                 [
                     [
-                        *(_number(jedi[key]) for key in ("calls", "ours", "jedi", "both")),
+                        *(number(jedi[key]) for key in ("calls", "ours", "jedi", "both")),
                         f"{100 * jedi['agree'] / jedi['both']:.1f} %",
                     ]
                 ],
@@ -204,14 +211,14 @@ def _bugs_results(rows: list[dict], details: dict, data: str, title: str) -> lis
         cells.append(
             [
                 row["row"],
-                f"**{_percent(row['joint'])}**",
+                f"**{percent(row['joint'])}**",
                 f"{100 * spread:.1f}",
                 f"{100 * (row['joint'] - rows[0]['joint']):+.1f}" if row is not rows[0] else "",
                 *(
-                    _percent(value)
+                    percent(value)
                     for value in (row["loc"], row["repair"], row["false_alarms"], figures["ece"])
                 ),
-                *(_number(row[key]) for key in ("samples_seen", "parameters", "minutes")),
+                *(number(row[key]) for key in ("samples_seen", "parameters", "minutes")),
             ]
         )
     first = measured[rows[0]["row"]]
@@ -219,8 +226,8 @@ def _bugs_results(rows: list[dict], details: dict, data: str, title: str) -> lis
     by_kind = [
         [
             kind,
-            _number(figures["samples"]),
-            *(_percent(m["by_kind"][kind]["joint"]) for m in measured.values()),
+            number(figures["samples"]),
+            *(percent(m["by_kind"][kind]["joint"]) for m in measured.values()),
         ]
         for kind, figures in first["by_kind"].items()
     ]
@@ -231,11 +238,11 @@ def _bugs_results(rows: list[dict], details: dict, data: str, title: str) -> lis
         + (", ".join(f"{count:,} by {name}" for name, count in unread.items()) or "none")
         + ".",
         "",
-        *_table(titles, cells),
+        *table(titles, cells),
         "",
         "*joint* by kind of bug:",
         "",
-        *_table(["kind", "samples", *measured], by_kind),
+        *table(["kind", "samples", *measured], by_kind),
         "",
     ]
 
@@ -244,16 +251,16 @@ def _bugs_data(details: dict) -> list[str]:
     corpus, fixes = details["corpus"], details["realbugs"]
     splits = ("train", "valid", "test")
     kinds = sorted({kind for split in splits for kind in corpus["kinds"][split]})
-    rows = [[kind, *(_number(corpus["kinds"][split].get(kind, 0)) for split in splits)] for kind in kinds]
-    rows += [[what, *(_number(corpus[what][split]) for split in splits)] for what in ("samples", "packages")]
+    rows = [[kind, *(number(corpus["kinds"][split].get(kind, 0)) for split in splits)] for kind in kinds]
+    rows += [[what, *(number(corpus[what][split]) for split in splits)] for what in ("samples", "packages")]
     rate, made = corpus["samples_per_second"], sum(corpus["samples"].values())
-    speed = f", made at {_number(rate)} a second" if rate else ""
+    speed = f", made at {number(rate)} a second" if rate else ""
     lines = [
         f"The corpus: {sum(corpus['packages'].values()):,} packages of PyPI, {corpus['functions']:,} functions, {made:,} samples{speed}. "
         f"{corpus['packages_failed']:,} packages",
         "failed. Packages are split, not functions; near-duplicates are removed across all of them.",
         "",
-        *_table(["", *splits], rows),
+        *table(["", *splits], rows),
     ]
     if fixes:
         counted = ", ".join(f"{count:,} {kind}" for kind, count in sorted(fixes["kinds"].items()))
@@ -273,10 +280,10 @@ def _bugs_settings(runs: list[dict]) -> list[str]:
         "best after samples": [run["best"]["samples"] for run in runs],
     }
     rows = [[key, *(_setting(s.get(key, "")) for s in flat)] for key in keys if key not in shared]
-    rows += [[name, *map(_number, values)] for name, values in extra.items()]
+    rows += [[name, *map(number, values)] for name, values in extra.items()]
     same = ", ".join(f"{key} {_setting(flat[0][key])}" for key in shared if flat[0][key] is not None)
     shown = textwrap.wrap(f"The same for all: {same}.", 120)
-    return [*_table(["", *(run["row"] for run in runs)], rows), "", *shown]
+    return [*table(["", *(run["row"] for run in runs)], rows), "", *shown]
 
 
 def _flatten(settings: dict, path: str = "") -> dict[str, Any]:
@@ -332,12 +339,12 @@ def _fixes_command(settings: dict) -> str:
 def _bugs_speed(records: list[dict]) -> list[str]:
     rates = {(record["what"], record["encoder"]): record["per_second"] for record in records}
     encoders = [name for what, name in rates if what == "training"]
-    rows = [[name, *(_number(rates[what, name]) for what in ("training", "inference"))] for name in encoders]
+    rows = [[name, *(number(rates[what, name]) for what in ("training", "inference"))] for name in encoders]
     return [
-        f"One core makes {_number(rates['making', None])} samples a second. All encoders at width 128, each as deep as in its recipe, in turns on",
+        f"One core makes {number(rates['making', None])} samples a second. All encoders at width 128, each as deep as in its recipe, in turns on",
         "the same samples; graphs per second:",
         "",
-        *_table(["", "training", "inference"], rows),
+        *table(["", "training", "inference"], rows),
     ]
 
 
@@ -366,28 +373,15 @@ def _layer_table(records: list[dict]) -> list[str]:
             others["AllSetTransformer"],
             others.get("HypergraphConv", ""),
         ]
-        rows.append([_number(cell) for cell in row])
-    return _table(titles, rows)
-
-
-def _table(titles: list[str], rows: list[list[str]]) -> list[str]:
-    lines = [titles, ["---"] * len(titles), *rows]
-    return ["| " + " | ".join(cells) + " |" for cells in lines]
-
-
-def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{100 * share:.1f} %"
-
-
-def _number(value: object) -> str:
-    if isinstance(value, float) and abs(value) >= 100:
-        value = round(value)
-    return f"{value:,}" if isinstance(value, int | float) else str(value)
+        rows.append([number(cell) for cell in row])
+    return table(titles, rows)
 
 
 PAGES = {"layer.md": layer_page, "extract.md": extract_page}
 if (FOLDER / "bugs.json").exists():
     PAGES["bugs.md"] = bugs_page
+if (FOLDER / "check.json").exists():
+    PAGES["check.md"] = lambda: check_page(_read("check"))
 
 if __name__ == "__main__":
     for name, page in PAGES.items():

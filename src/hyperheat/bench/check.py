@@ -33,7 +33,7 @@ def measure_check(
     repeats: int,
     jobs: int,
     pylint: str | None,
-    progress: Callable[[str], None] = lambda line: None,
+    progress: Callable[[str], object] = lambda line: None,
 ) -> dict[str, Any]:
     """The medians of all steps, which take turns, over the given number of repeats; then the memory of a cold scan.
 

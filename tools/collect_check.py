@@ -1,0 +1,61 @@
+"""Collect what was measured of the checker into docs/results/check.json.
+
+    python tools/collect_check.py --calibration calibration.json --speed speed.json
+
+The former is the output of `hyperheat bugs calibrate --json`, the latter of `hyperheat bench check --json`. Afterwards
+`python tools/write_results.py` writes the page.
+"""
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from hyperheat.bugs.onnx.calibration import Calibration
+from hyperheat.hypergraph.files import whole_file
+
+RESULTS = Path(__file__).parents[1] / "docs" / "results"
+_CALIBRATION = {"model", "options", "calibration", "tiers"}
+_SPEED = {
+    *("code", "files", "lines", "repeats", "jobs"),
+    *("seconds", "changed_after_start", "over_pylint", "peak_mb"),
+}
+
+
+def collect(calibration: Path, speed: Path, out: Path) -> None:
+    """Read both files and write them as one."""
+    measured = _read(calibration, _CALIBRATION, "hyperheat bugs calibrate")
+    Calibration.parse(json.dumps(measured["calibration"]).encode())
+    content = {"calibration": measured, "speed": _read(speed, _SPEED, "hyperheat bench check")}
+    with whole_file(out / "check.json") as temporary:
+        temporary.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+
+
+def _read(path: Path, keys: set[str], command: str) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path}: not JSON: {error}") from error
+    if not isinstance(content, dict) or set(content) != keys:
+        raise ValueError(f"{path}: expected the output of {command} --json, got something else")
+    return content
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--calibration", type=Path, required=True, metavar="FILE")
+    parser.add_argument("--speed", type=Path, required=True, metavar="FILE")
+    parser.add_argument("--out", type=Path, default=RESULTS, metavar="DIR")
+    given = parser.parse_args(arguments)
+    try:
+        collect(given.calibration, given.speed, given.out)
+    except (ValueError, OSError) as error:
+        parser.error(str(error))
+
+
+if __name__ == "__main__":
+    main()
