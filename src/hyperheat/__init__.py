@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from hyperheat import check
     from hyperheat.hypergraph import Hypergraph, HypergraphBuilder, Position
     from hyperheat.nn import VARIANTS, HeatConfig, HeatEncoder
     from hyperheat.tensors import Vocabulary, collate
@@ -22,6 +23,7 @@ _HOMES = {
     "HeatConfig": "hyperheat.nn",
     "HeatEncoder": "hyperheat.nn",
     "VARIANTS": "hyperheat.nn",
+    "check": "hyperheat.check",
 }
 
 __all__ = [
@@ -32,6 +34,7 @@ __all__ = [
     "HypergraphBuilder",
     "Position",
     "Vocabulary",
+    "check",
     "collate",
 ]
 
@@ -40,7 +43,8 @@ def __getattr__(name: str) -> object:
     if name not in _HOMES:
         raise AttributeError(f"module 'hyperheat' has no attribute {name!r}; it offers {', '.join(__all__)}")
     try:
-        return getattr(import_module(_HOMES[name]), name)
+        home = import_module(_HOMES[name])
+        return home if home.__name__ == f"hyperheat.{name}" else getattr(home, name)
     except ModuleNotFoundError as error:
         if error.name == "torch":
             raise ModuleNotFoundError(

@@ -1,4 +1,30 @@
 """Scanning Python files for bugs: which files, with which settings, and which findings are shown.
 
 Nothing here imports torch. Of the files that are analysed nothing is imported or run.
+
+    import hyperheat
+    hyperheat.check("def f(a, b):\\n    return g(a, a)\\n")       # -> [Finding(rule="HH101", line=2, ...)]
 """
+
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hyperheat.report.finding import Finding
+
+
+class _CallableModule(ModuleType):
+    """This package has the name of the function `hyperheat.check`, so it is both."""
+
+    def __call__(self, source: str, *, path: str = "<source>") -> "list[Finding]":
+        """The findings of all tiers in a text of Python source, which is read in this process.
+
+        Comments that keep findings quiet are obeyed. Raises ValueError if the text cannot be read.
+        """
+        from hyperheat.check.text import check_text
+
+        return check_text(source, path)
+
+
+sys.modules[__name__].__class__ = _CallableModule

@@ -6,7 +6,7 @@ no longer part. Lines end with a newline, a carriage return or both, as in Pytho
     line, column, end_line, end_column = 3, 8, 3, 12      the characters 8, 9, 10, 11 of the third line
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from hyperheat.report.rules import RULE_OF_KIND, RULES
@@ -23,6 +23,7 @@ __all__ = [
     "Report",
     "ScanError",
     "Summary",
+    "sort_findings",
 ]
 
 LEVELS = {"A": "error", "B": "warning", "C": "note"}
@@ -189,13 +190,18 @@ class Report:
     heat: tuple[FunctionHeat, ...] = ()
 
     def __post_init__(self) -> None:
-        findings = sorted(self.findings, key=_order_of_findings)
+        findings = sort_findings(self.findings)
         errors = sorted(
             self.errors, key=lambda error: (error.path, error.line or 0, error.rule, error.reason)
         )
         heat = sorted(self.heat, key=lambda heat: (heat.path, heat.line, heat.function))
         for name, value in (("findings", findings), ("errors", errors), ("heat", heat)):
             object.__setattr__(self, name, tuple(value))
+
+
+def sort_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """The findings in the order of a report."""
+    return tuple(sorted(findings, key=_order_of_findings))
 
 
 def _order_of_findings(finding: Finding) -> tuple[str | int, ...]:

@@ -160,6 +160,7 @@ def _start(model: bytes, threads: int) -> "InferenceSession":
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     options.log_severity_level = 4
+    options.enable_cpu_mem_arena = False  # it would keep what the largest sample needed
     try:
         return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime's own classes share no base but this

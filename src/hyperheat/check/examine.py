@@ -1,0 +1,136 @@
+"""What is done with one file: text in, its record out.
+
+Everything here may be asked to read a file that was made to do harm, so scans call it in processes that can be ended.
+"""
+
+import hashlib
+import re
+from collections.abc import Callable, Collection
+from typing import Any
+
+import numpy as np
+
+from hyperheat.bugs.onnx import SampleScores
+from hyperheat.bugs.onnx.calibration import Calibration
+from hyperheat.bugs.sample import NO_BUG, Candidates, Origin, Sample, encode_candidates
+from hyperheat.check.encoding import SlowEncodingError, decode
+from hyperheat.check.records import Record, comment_record
+from hyperheat.check.suppressions import find_suppressions
+from hyperheat.check.suspicion import Question, answer
+from hyperheat.hypergraph import Hypergraph
+from hyperheat.pycode import FunctionGraph, SourceError, TooMuchSource, extract
+from hyperheat.pycode.source import Source
+from hyperheat.report.source import SourceText
+from hyperheat.rewrites import candidates
+
+__all__ = ["MAX_CANDIDATES", "MAX_FUNCTIONS", "MAX_LINE", "MAX_NODES", "Score", "examine", "examine_text"]
+
+MAX_LINE = 20_000
+"""Characters of the longest line that is read; longer ones are data, or made by machines."""
+MAX_FUNCTIONS = 3_000
+"""Functions of the largest file that is read, inner ones included."""
+MAX_NODES = 8_000
+"""Nodes of the largest function that is scored: the standard library's largest have about as many."""
+MAX_CANDIDATES = 40_000
+"""Candidates of the largest function that is scored; their number grows with its square."""
+
+Score = Callable[[Sample], SampleScores]
+"""What a detector says of a function; raises TooMuchSource if that is too large for it."""
+
+_LINE_END = re.compile(r"[\r\n]")
+_NOWHERE = Origin(project="", version="", path="", function="", line=1)
+_NO_TOKENS = np.empty(0, dtype=np.int32)  # only models that read tokens need them
+
+
+def examine(data: bytes, known: Collection[str], score: Score, calibration: Calibration) -> Record:
+    """The record of a file, without the functions whose digests are known."""
+    try:
+        text = _read(data)
+    except SourceError as error:
+        return _refused(error)
+    return examine_text(text, known, score, calibration)
+
+
+def examine_text(text: str, known: Collection[str], score: Score, calibration: Calibration) -> Record:
+    """The same from the text of a file."""
+    try:
+        _check_lines(text)
+        module = extract(text)
+    except SourceError as error:
+        return _refused(error)
+    source = SourceText(text)
+    functions, made = [], {}
+    errors = [_error(error) for error in module.refused]
+    for function in module.functions:
+        try:
+            question, digest = _ask(function, source)
+            if digest not in known and digest not in made:
+                made[digest] = answer(question, score, calibration)
+        except TooMuchSource as error:
+            errors.append(_error(error))
+        else:
+            functions.append([function.name, function.span[0], digest])
+    comments = [comment_record(comment) for comment in find_suppressions(source)]
+    return {"functions": functions, "known": made, "errors": errors, "comments": comments}
+
+
+def _read(data: bytes) -> str:
+    try:
+        return decode(data)[0]
+    except SlowEncodingError as error:
+        raise TooMuchSource(None, 1, str(error)) from None
+    except (SyntaxError, LookupError, UnicodeDecodeError):
+        Source.read(data)  # which says what is wrong with it
+        raise
+
+
+def _check_lines(text: str) -> None:
+    longest = max(map(len, _LINE_END.split(text)))
+    if longest > MAX_LINE:
+        raise TooMuchSource(None, None, f"expected lines of at most {MAX_LINE} characters, got {longest}")
+    functions = text.count("def ")
+    if functions > MAX_FUNCTIONS:
+        raise TooMuchSource(None, None, f"expected at most {MAX_FUNCTIONS} functions, got about {functions}")
+
+
+def _refused(error: SourceError) -> Record:
+    return {"functions": [], "known": {}, "errors": [_error(error)], "comments": []}
+
+
+def _error(error: SourceError) -> list[Any]:
+    """The rule, reason and line of what cannot be looked at."""
+    return ["HH901" if isinstance(error, TooMuchSource) else "HH900", error.problem, error.line]
+
+
+def _ask(function: FunctionGraph, source: SourceText) -> tuple[Question, str]:
+    """What the detector is asked about a function, and a digest of all that its answer depends on."""
+    line, _, end_line, _ = function.span
+    if function.graph.num_nodes > MAX_NODES:
+        got = f"got {function.graph.num_nodes}"
+        problem = f"expected at most {MAX_NODES} nodes in the function {function.name}, {got}"
+        raise TooMuchSource(None, line, problem)
+    rewrites = candidates(function, most=MAX_CANDIDATES)
+    columns, order = encode_candidates(function, rewrites)
+    sample = Sample(
+        origin=_NOWHERE,
+        source=function.source,
+        graph=function.graph,
+        pairs=None,
+        token_of=_NO_TOKENS,
+        candidates=columns,
+        target=NO_BUG,
+    )
+    lines = source.text[source.offset(line, 1) : source.offset(end_line + 1, 1)]
+    text = source.text if "\r" in lines else None
+    question = Question(function, tuple(rewrites[index] for index in order), sample, text)
+    return question, _digest(lines, function.graph, columns)
+
+
+def _digest(lines: str, graph: Hypergraph, columns: Candidates) -> str:
+    arrays = [graph.label, graph.relation, graph.offsets, graph.qualifier, graph.node]
+    arrays += [columns.location, columns.kind, columns.text, columns.first, columns.second]
+    digest = hashlib.sha256()
+    for part in (lines.encode(), "\0".join(graph.names).encode(), *(array.tobytes() for array in arrays)):
+        digest.update(len(part).to_bytes(8, "big"))
+        digest.update(part)
+    return digest.hexdigest()[:32]

@@ -1,0 +1,153 @@
+"""From scanned files to the report: which findings are shown, how many are not and why.
+
+In this order: rules that are not looked for; comments in the code; the baseline; functions that did not change; tiers and
+thresholds. Each step sees the findings of all tiers that the steps before left, so that a comment or an entry of
+the baseline is not called unused because of a threshold.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import hyperheat
+from hyperheat.bugs.onnx.calibration import HELD_OUT, Calibration
+from hyperheat.check.baseline import Baseline, Compared, compare_to_baseline
+from hyperheat.check.changes import Changes
+from hyperheat.check.detector import Detector
+from hyperheat.check.records import ScannedFile, ScannedFunction
+from hyperheat.check.settings import Settings
+from hyperheat.check.suppressions import Suppressed, suppress
+from hyperheat.report.finding import LEVELS, Finding, Report, ScanError, Summary, sort_findings
+from hyperheat.report.source import SourceText
+
+__all__ = ["judge", "sources_of"]
+
+
+def judge(
+    files: Sequence[ScannedFile],
+    settings: Settings,
+    detector: Detector,
+    *,
+    errors: Iterable[ScanError] = (),
+    baseline: Baseline | None = None,
+    changes: Changes | None = None,
+    show_all: bool = False,
+    seconds: float | None = None,
+) -> Report:
+    """The report on scanned files; `errors` are those of the search for files, `show_all` shows every tier.
+
+    Raises ValueError in one sentence if no threshold reaches `min_precision`.
+    """
+    calibration = detector.calibration
+    threshold = _threshold(settings, calibration, show_all=show_all)
+    commented = {file.path: _suppress(file, settings, calibration) for file in files}
+    changed = {file.path: _changed_functions(file, changes) for file in files}
+    compared = _compare(files, commented, baseline)
+    left = [finding for finding in compared.new if _stands_in(finding, changed[finding.path])]
+    hidden = Counter(finding.tier for finding in left if not threshold.shows(finding))
+    summary = Summary(
+        files=len(files),
+        functions=sum(map(len, changed.values())),
+        hidden={tier: hidden[tier] for tier in LEVELS if hidden[tier]},
+        suppressed=sum(len(of_file.quiet) for of_file in commented.values()),
+        known=len(compared.known),
+        notes=(*threshold.notes, *_notes(commented, compared)),
+        cached=sum(file.cached for file in files),
+        seconds=seconds,
+    )
+    hot = {(finding.path, finding.function, finding.line) for finding in left}
+    return Report(
+        version=hyperheat.__version__,
+        model=detector.model,
+        findings=tuple(finding for finding in left if threshold.shows(finding)),
+        errors=(*errors, *(error for file in files for error in file.errors)),
+        summary=summary,
+        heat=tuple(
+            function.heat
+            for file in files
+            for function in changed[file.path]
+            if any((s.finding.path, s.finding.function, s.finding.line) in hot for s in function.suspects)
+        ),
+    )
+
+
+def sources_of(files: Iterable[ScannedFile]) -> dict[str, SourceText]:
+    """The texts that formats ask for, by path."""
+    return {file.path: file.text for file in files if file.text is not None}
+
+
+@dataclass(frozen=True)
+class _Threshold:
+    """Which findings are shown: those of some tiers, or from some confidence on; and sentences that say why."""
+
+    tiers: frozenset[str]
+    confidence: float = 0.0
+    notes: tuple[str, ...] = ()
+
+    def shows(self, finding: Finding) -> bool:
+        return finding.tier in self.tiers and finding.confidence >= self.confidence
+
+
+def _threshold(settings: Settings, calibration: Calibration, *, show_all: bool) -> _Threshold:
+    every = frozenset(LEVELS)
+    if show_all:
+        return _Threshold(every)
+    if settings.min_confidence is not None:
+        return _Threshold(every, settings.min_confidence)
+    if settings.min_precision is not None:
+        point = calibration.at_precision(settings.min_precision)
+        note = (
+            f"Shown from confidence {point.confidence:g} on, where {point.precision:.0%} of findings were right "
+            f"(at least {point.lower:.0%}, with 97.5 % certainty) on {HELD_OUT} with planted bugs, "
+            f"if {calibration.held_out.bug_rate:.1%} of functions have one."
+        )
+        return _Threshold(every, point.confidence, (note,))
+    tiers = list(LEVELS)
+    return _Threshold(frozenset(tiers[: tiers.index(settings.tier) + 1]))
+
+
+def _suppress(file: ScannedFile, settings: Settings, calibration: Calibration) -> Suppressed:
+    """The findings of the rules that are looked for in a file, sorted by its comments.
+
+    One that is less sure than one is of any function before looking at it is no finding.
+    """
+    rules = settings.rules_for(file.file.path)
+    findings = [
+        suspect.finding
+        for function in file.functions
+        for suspect in function.suspects
+        if suspect.finding.rule in rules and suspect.finding.confidence >= calibration.bug_rate
+    ]
+    return suppress(findings, file.suppressions, rules=rules)
+
+
+def _compare(
+    files: Sequence[ScannedFile], commented: Mapping[str, Suppressed], baseline: Baseline | None
+) -> Compared:
+    findings = sort_findings(finding for of_file in commented.values() for finding in of_file.shown)
+    if baseline is None:
+        return Compared(findings, (), ())
+    paths = {file.path for file in files}
+    return compare_to_baseline(findings, sources_of(files), baseline, scanned=paths.__contains__)
+
+
+def _changed_functions(file: ScannedFile, changes: Changes | None) -> tuple[ScannedFunction, ...]:
+    if changes is None:
+        return file.functions
+    return tuple(f for f in file.functions if changes.touch(file.file.path, f.line, f.end_line))
+
+
+def _stands_in(finding: Finding, functions: Iterable[ScannedFunction]) -> bool:
+    return any(function.line <= finding.line <= function.end_line for function in functions)
+
+
+def _notes(commented: Mapping[str, Suppressed], compared: Compared) -> list[str]:
+    notes = [
+        f"{path}:{unused.line}:{unused.column}: unused suppression: {unused.reason}."
+        for path, of_file in commented.items()
+        for unused in of_file.unused
+    ]
+    if compared.stale:
+        count = len(compared.stale)
+        notes.append(f"{count} {'entry' if count == 1 else 'entries'} of the baseline no longer found.")
+    return notes

@@ -1,0 +1,28 @@
+"""Checking a text in this process, with the model of the package."""
+
+import warnings
+from functools import cache
+
+from hyperheat.check.detector import Detector, load_detector
+from hyperheat.check.judge import judge
+from hyperheat.check.scan import scan_source
+from hyperheat.check.settings import Settings
+from hyperheat.report.finding import Finding
+
+__all__ = ["check_text"]
+
+
+def check_text(source: str, path: str) -> list[Finding]:
+    """The findings of all tiers; warns of functions that were skipped, raises ValueError if all of it was."""
+    file = scan_source(source, _detector(), path=path)
+    for error in file.errors:
+        reason = f"{path}:{error.line}: {error.reason}" if error.line else f"{path}: {error.reason}"
+        if not file.functions:
+            raise ValueError(reason)
+        warnings.warn(f"not checked: {reason}", stacklevel=3)
+    return list(judge([file], Settings(), _detector(), show_all=True).findings)
+
+
+@cache
+def _detector() -> Detector:
+    return load_detector()
