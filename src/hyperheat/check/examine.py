@@ -18,12 +18,22 @@ from hyperheat.check.records import Record, comment_record
 from hyperheat.check.suppressions import find_suppressions
 from hyperheat.check.suspicion import Question, answer
 from hyperheat.hypergraph import Hypergraph
-from hyperheat.pycode import FunctionGraph, SourceError, TooMuchSource, extract
+from hyperheat.pycode import FunctionGraph, ModuleGraphs, SourceError, TooMuchSource, extract
 from hyperheat.pycode.source import Source
 from hyperheat.report.source import SourceText
 from hyperheat.rewrites import candidates
 
-__all__ = ["MAX_CANDIDATES", "MAX_FUNCTIONS", "MAX_LINE", "MAX_NODES", "Score", "examine", "examine_text"]
+__all__ = [
+    "MAX_CANDIDATES",
+    "MAX_FUNCTIONS",
+    "MAX_LINE",
+    "MAX_NODES",
+    "Score",
+    "examine",
+    "examine_text",
+    "read_module",
+    "read_text",
+]
 
 MAX_LINE = 20_000
 """Characters of the longest line that is read; longer ones are data, or made by machines."""
@@ -45,7 +55,7 @@ _NO_TOKENS = np.empty(0, dtype=np.int32)  # only models that read tokens need th
 def examine(data: bytes, known: Collection[str], score: Score, calibration: Calibration) -> Record:
     """The record of a file, without the functions whose digests are known."""
     try:
-        text = _read(data)
+        text = read_text(data)
     except SourceError as error:
         return _refused(error)
     return examine_text(text, known, score, calibration)
@@ -54,8 +64,7 @@ def examine(data: bytes, known: Collection[str], score: Score, calibration: Cali
 def examine_text(text: str, known: Collection[str], score: Score, calibration: Calibration) -> Record:
     """The same from the text of a file."""
     try:
-        _check_lines(text)
-        module = extract(text)
+        module = read_module(text)
     except SourceError as error:
         return _refused(error)
     source = SourceText(text)
@@ -74,7 +83,14 @@ def examine_text(text: str, known: Collection[str], score: Score, calibration: C
     return {"functions": functions, "known": made, "errors": errors, "comments": comments}
 
 
-def _read(data: bytes) -> str:
+def read_module(text: str) -> ModuleGraphs:
+    """The functions of a text; raises SourceError if it cannot be read, or is larger than what is read."""
+    _check_lines(text)
+    return extract(text)
+
+
+def read_text(data: bytes) -> str:
+    """The text of a file; raises SourceError if Python could not read it."""
     try:
         return decode(data)[0]
     except SlowEncodingError as error:

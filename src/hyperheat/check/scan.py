@@ -28,12 +28,13 @@ if TYPE_CHECKING:
     from hyperheat.bugs.onnx import SampleScores, Scorer
     from hyperheat.bugs.sample import Sample
 
-__all__ = ["LIMITS", "scan_files", "scan_source"]
+__all__ = ["LIMITS", "MODULES", "load_scorer", "scan_files", "scan_source"]
 
 LIMITS = Limits(seconds=300, work_seconds=10, memory=1 << 30)
 """What reading a file may use, and what scoring any one of its functions may use."""
 
-_MODULES = ("hyperheat.check.examine", "hyperheat.bugs.onnx.scorer", "onnxruntime")
+MODULES = ("hyperheat.check.examine", "hyperheat.bugs.onnx.scorer", "onnxruntime")
+"""What workers need, imported once for all of them."""
 _NOT_A_RECORD = (LookupError, TypeError, ValueError, AttributeError)
 
 Progress = Callable[[ScannedFile], None]
@@ -59,7 +60,7 @@ def scan_files(
     """Scan files in some processes and yield them in their order; `progress` hears of each as soon as it is done."""
     scan = _Scan(list(files), detector, cache, progress)
     work = _Work(detector)
-    for job, result in run_jobs(work, scan.jobs(), workers=jobs, limits=LIMITS, preload=_MODULES):
+    for job, result in run_jobs(work, scan.jobs(), workers=jobs, limits=LIMITS, preload=MODULES):
         scan.finish(job, result)
         yield from scan.in_order()
     yield from scan.in_order()
@@ -71,7 +72,7 @@ def scan_source(source: str, detector: Detector, *, path: str = "<source>") -> S
     """Scan a text in this process, without limits on time and memory and without a cache."""
     from hyperheat.check.examine import examine_text
 
-    scorer = _load_scorer(detector.folder)
+    scorer = load_scorer(detector.folder)
     record = examine_text(source, (), lambda sample: _score(scorer, sample), detector.calibration)
     return read_record(record, FoundFile(path, Path(path)), source, detector.calibration, cached=0)
 
@@ -158,7 +159,7 @@ class _Work:
 
     def _score(self, sample: "Sample") -> "SampleScores":
         try:
-            scorer = _load_scorer(self.detector.folder)
+            scorer = load_scorer(self.detector.folder)
         except ValueError as error:  # which concerns all files
             raise WorkersError(str(error)) from None
         LIMITS.begin_job()
@@ -166,7 +167,8 @@ class _Work:
 
 
 @memoise
-def _load_scorer(folder: Path) -> "Scorer":
+def load_scorer(folder: Path) -> "Scorer":
+    """The detector in a folder, loaded once in a process."""
     from hyperheat.bugs.onnx import Scorer
 
     return Scorer.load(folder)
