@@ -5,7 +5,7 @@ from pathlib import Path
 
 from hyperheat.check.discover import FoundFile
 from hyperheat.check.fixing import Repair, plan_repair
-from hyperheat.report import FileEdit, Finding, Fix, SourceText
+from hyperheat.report import FileEdit, Finding, Fix
 
 SOURCE = "def area(width, height):\n    return width * width\n\n\ndef scale(factor, by):\n    return factor * factor\n"
 FIXED = "def area(width, height):\n    return width * height\n\n\ndef scale(factor, by):\n    return factor * by\n"
@@ -39,8 +39,10 @@ AREA = make_finding((2, 20, 2, 25, "height"))
 SCALE = make_finding((6, 21, 6, 27, "by"), function="scale", confidence=0.8)
 
 
-def make_repair(path: Path, text: str = SOURCE, findings: tuple[Finding, ...] = (AREA, SCALE)) -> Repair:
-    return plan_repair(FoundFile(path.name, path), SourceText(text), findings)
+def make_repair(
+    path: Path, text: str | bytes = SOURCE, findings: tuple[Finding, ...] = (AREA, SCALE)
+) -> Repair:
+    return plan_repair(FoundFile(path.name, path), text.encode() if isinstance(text, str) else text, findings)
 
 
 def git(folder: Path, *arguments: str) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.check.repairs import AREA, FIXED, SCALE, SOURCE, commit_all, make_finding, make_repair
 
-from hyperheat.check.fixing import FixError, Repair, write_repair
+from hyperheat.check.fixing import FixError, Repair, find_problems, write_repair
 
 
 @pytest.fixture
@@ -57,9 +57,14 @@ def test_overlapping_edits_are_not_joined(file):
     assert repair.after.splitlines()[1] == "    return width * height + 1"
 
 
-def test_a_result_that_is_no_python_is_refused(file):
-    with pytest.raises(FixError, match="expected Python after the repair, got a problem on line 2"):
-        make_repair(file, findings=(make_finding((2, 18, 2, 19, "not")),))
+def test_a_result_that_is_no_python_is_told(file):
+    broken = make_repair(file, findings=(make_finding((2, 18, 2, 19, "not")),))
+    problem, none = find_problems([broken, make_repair(file)])
+    assert (
+        problem
+        == "expected Python after the repair, got: <source>:2: expected Python 3 source, got: invalid syntax"
+    )
+    assert none is None
 
 
 @pytest.mark.parametrize(
@@ -80,10 +85,7 @@ def test_a_result_that_is_no_python_is_refused(file):
 def test_encoding_marks_and_line_ends_stay(tmp_path, before, after):
     (tmp_path / "a.py").write_bytes(before)
     (tmp_path / "a.py").chmod(0o750)
-    encoding = "latin-1" if b"latin" in before else "utf-8-sig"
-    repair = make_repair(
-        tmp_path / "a.py", before.decode(encoding), (make_finding((2, 25, 2, 26, "é"), function="f"),)
-    )
+    repair = make_repair(tmp_path / "a.py", before, (make_finding((2, 25, 2, 26, "é"), function="f"),))
     write(repair, allow_dirty=True)
     assert (tmp_path / "a.py").read_bytes() == after
     assert stat.S_IMODE((tmp_path / "a.py").stat().st_mode) == 0o750
@@ -91,9 +93,14 @@ def test_encoding_marks_and_line_ends_stay(tmp_path, before, after):
 
 def test_a_repair_that_the_encoding_cannot_hold_is_refused(tmp_path):
     text = "# coding: ascii\ndef f(a, b): return a * a\n"
-    (tmp_path / "a.py").write_text(text)
-    repair = make_repair(tmp_path / "a.py", text, (make_finding((2, 25, 2, 26, "é"), function="f"),))
-    assert "decoded and encoded again" in refusal(repair, allow_dirty=True)
+    with pytest.raises(FixError, match="expected a repair that can be written in ascii"):
+        make_repair(tmp_path / "a.py", text, (make_finding((2, 25, 2, 26, "é"), function="f"),))
+
+
+def test_an_encoding_that_does_not_lead_back_is_refused(tmp_path):
+    data = b"# coding: utf-7\ndef f(a, b): return a * a # +AGE-\n"  # which is the letter a, written at length
+    with pytest.raises(FixError, match="expected an encoding that leads back to the same bytes, got utf-7"):
+        make_repair(tmp_path / "a.py", data, (make_finding((2, 25, 2, 26, "b"), function="f"),))
 
 
 def test_a_file_that_changed_since_the_scan_is_refused(file):

@@ -25,7 +25,7 @@ PADDING = "# " + "x" * 20_000 + "\\n"
 OLD, NEW = (SOURCE + PADDING).encode(), (FIXED + PADDING).encode()
 folder, kills = Path(sys.argv[1]), int(sys.argv[2])
 files = [folder / name for name in ("a.py", "b.py")]
-repairs = [make_repair(file, OLD.decode()) for file in files]
+repairs = [make_repair(file, OLD) for file in files]
 counts = {"killed": 0, "old": 0, "new": 0, "torn": 0, "most_leftovers": 0}
 
 def repair_all(watch):

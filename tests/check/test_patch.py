@@ -9,7 +9,7 @@ from tests.check.repairs import git, make_finding, make_repair
 from hyperheat.check.discover import FoundFile
 from hyperheat.check.fixing import Repair
 from hyperheat.check.patch import render_patch
-from hyperheat.report import FileEdit, Fix, SourceText
+from hyperheat.report import FileEdit, Fix
 
 
 def test_two_functions_far_apart_and_a_missing_newline(tmp_path):
@@ -50,7 +50,7 @@ def test_git_applies_what_is_shown(tmp_path, name, end):
     git(tmp_path, "init", "-q")
     for seed in range(5):
         repair = random_repair(tmp_path / name, end, random.Random(seed))
-        (tmp_path / name).write_bytes(repair.before.text.encode())
+        (tmp_path / name).write_bytes(repair.data)
         (tmp_path / "patch").write_bytes(render_patch(repair).encode())
         git(tmp_path, "apply", "patch")
         assert (tmp_path / name).read_bytes() == repair.after.encode()
@@ -74,5 +74,5 @@ def random_repair(path: Path, end: str, chooser: random.Random) -> Repair:
         edits = [FileEdit(line=1, column=1, end_line=1, end_column=1, text="y")]
     text = end.join(lines) + end * chooser.randrange(2)
     return Repair(
-        file=FoundFile(path.name, path), before=SourceText(text), done=(), left=(), fix=Fix(tuple(edits))
+        file=FoundFile(path.name, path), data=text.encode(), done=(), left=(), fix=Fix(tuple(edits))
     )

@@ -26,6 +26,7 @@ __all__ = [
     "FoundFile",
     "Selection",
     "discover",
+    "is_excluded",
     "shown_path",
 ]
 
@@ -89,6 +90,11 @@ def discover(paths: Sequence[str | os.PathLike[str]], *, root: Path, selection: 
     return Discovered(tuple(sorted(search.files.values())), tuple(errors[key] for key in sorted(errors)))
 
 
+def is_excluded(path: Path, *, root: Path, selection: Selection) -> bool:
+    """Whether globs name a file or a folder that it lies in, given by its absolute path; it need not exist."""
+    return _Search(root, [], selection).excludes(path, folder=False)
+
+
 def shown_path(path: Path, root: Path) -> str:
     """An absolute path as reports have it: relative to the root if it lies there, with forward slashes."""
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
@@ -112,7 +118,7 @@ class _Search:
         except (OSError, ValueError) as error:
             self._skip(path, why(error))
             return
-        if self._selection.force_exclude and self._excluded_with_parents(path, folder=folder):
+        if self._selection.force_exclude and self.excludes(path, folder=folder):
             return
         if folder:
             self._walk(path)
@@ -201,7 +207,7 @@ class _Search:
             verdict = _DEFAULTS.verdict(b"/" + os.fsencode(path.name), folder=folder)
         return bool(verdict)
 
-    def _excluded_with_parents(self, path: Path, *, folder: bool) -> bool:
+    def excludes(self, path: Path, *, folder: bool) -> bool:
         inside = [
             parent for parent in path.parents if parent.is_relative_to(self.root) and parent != self.root
         ]

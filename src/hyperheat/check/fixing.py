@@ -5,28 +5,30 @@ there, so they wait for the next scan. A file is written only if it still holds 
 at all; its encoding, byte order mark, line ends and mode stay.
 """
 
-import io
 import os
-import tokenize
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from hyperheat.check.changes import why_not_clean
 from hyperheat.check.discover import MAX_BYTES, FoundFile
+from hyperheat.check.encoding import decode
 from hyperheat.check.files import SkippedFile, read_regular, remove_leftovers, write_whole
+from hyperheat.check.scan import LIMITS
 from hyperheat.pycode import SourceError
 from hyperheat.pycode.source import Source
 from hyperheat.report.finding import FileEdit, Finding, Fix
 from hyperheat.report.source import SourceText
+from hyperheat.workers import Lost, run_jobs
 
 try:
     import fcntl
 except ImportError:  # Windows, where two runs at a time are not kept apart
     fcntl = None
 
-__all__ = ["FixError", "Repair", "plan_repair", "write_repair"]
+__all__ = ["FixError", "Repair", "find_problems", "plan_repair", "write_repair"]
 
 
 class FixError(ValueError):
@@ -35,25 +37,43 @@ class FixError(ValueError):
 
 @dataclass(frozen=True, kw_only=True)
 class Repair:
-    """What is to be done to one file: its text, the findings that are repaired, and those that wait."""
+    """What is to be done to one file, which holds `data`: the findings that are repaired, and those that wait."""
 
     file: FoundFile
-    before: SourceText
+    data: bytes
     done: tuple[Finding, ...]
     left: tuple[Finding, ...]
     fix: Fix
     """The edits of all findings that are repaired."""
 
-    @property
+    @cached_property
+    def before(self) -> SourceText:
+        """The text of the file."""
+        return SourceText(decode(self.data)[0])
+
+    @cached_property
     def after(self) -> str:
         """The text with all edits done."""
         return self.before.edited(self.fix.edits)
 
+    @cached_property
+    def repaired(self) -> bytes:
+        """What the file is to hold; raises FixError if its encoding does not lead there and back."""
+        _, encoding = decode(self.data)
+        try:
+            repaired = self.after.encode(encoding)
+            same = self.before.text.encode(encoding) == self.data
+        except UnicodeEncodeError as error:
+            raise FixError(f"expected a repair that can be written in {encoding}, got: {error}") from None
+        if not same or decode(repaired) != (self.after, encoding):
+            raise FixError(f"expected an encoding that leads back to the same bytes, got {encoding}")
+        return repaired
 
-def plan_repair(file: FoundFile, text: SourceText, findings: Iterable[Finding]) -> Repair:
+
+def plan_repair(file: FoundFile, data: bytes, findings: Iterable[Finding]) -> Repair:
     """The repair of a file by its findings, at least one: the surest first, one in a function, without overlap.
 
-    Raises FixError if Python could not read the result.
+    Raises FixError if the result cannot be written.
     """
     done: list[Finding] = []
     left: list[Finding] = []
@@ -65,16 +85,22 @@ def plan_repair(file: FoundFile, text: SourceText, findings: Iterable[Finding]) 
             done.append(finding)
         else:
             left.append(finding)
-    repair = Repair(file=file, before=text, done=tuple(done), left=tuple(left), fix=Fix(edits))
-    try:
-        Source.read(repair.after).parse()
-    except SourceError as error:
-        raise FixError(f"expected Python after the repair, got a problem on line {error.line}") from None
+    repair = Repair(file=file, data=data, done=tuple(done), left=tuple(left), fix=Fix(edits))
+    assert repair.repaired  # which raises the error
     return repair
 
 
+def find_problems(repairs: Sequence[Repair]) -> list[str | None]:
+    """For each repair why its result is not Python, or None; a process that can be ended reads it."""
+    jobs = [(number, repair.repaired) for number, repair in enumerate(repairs)]
+    problems: list[str | None] = [None] * len(repairs)
+    for (number, _), answer in run_jobs(_read_again, jobs, workers=1, limits=LIMITS):
+        problems[number] = answer.reason if isinstance(answer, Lost) else answer
+    return problems
+
+
 def write_repair(repair: Repair, *, root: Path, allow_dirty: bool) -> None:
-    """Put the repaired text in place of what was scanned; raises FixError and changes nothing if anything differs.
+    """Put the repaired file in place of the one that was scanned; raises FixError and writes nothing if it differs.
 
     Only a file that git tracks, without changes, is written, so that the old text can be had again; `allow_dirty`
     does without. A link is followed only inside of `root`.
@@ -88,14 +114,23 @@ def write_repair(repair: Repair, *, root: Path, allow_dirty: bool) -> None:
             data = read_regular(path, max_bytes=MAX_BYTES)
         except SkippedFile as error:
             raise FixError(str(error)) from None
-        after = _repaired_bytes(data, repair)
+        if data != repair.data:
+            raise FixError("expected the text that was scanned, got another: the file has changed")
         if not os.access(path, os.W_OK):
             raise FixError("expected a file that may be written, got one that is read-only")
         try:
             remove_leftovers(path)
-            write_whole(path, after)
+            write_whole(path, repair.repaired)
         except OSError as error:
             raise FixError(f"cannot be written: {error.strerror or error}") from None
+
+
+def _read_again(job: tuple[int, bytes]) -> str | None:
+    try:
+        Source.read(job[1]).parse()
+    except SourceError as error:
+        return f"expected Python after the repair, got: {error}"
+    return None
 
 
 def _joined(edits: tuple[FileEdit, ...], more: tuple[FileEdit, ...]) -> tuple[FileEdit, ...] | None:
@@ -113,24 +148,6 @@ def _refuse_links_out(path: Path, root: Path) -> None:
         real_root = os.path.realpath(root)
         if not real.is_relative_to(real_root):
             raise FixError(f"expected a file in {real_root}, got a link to {real}")
-
-
-def _repaired_bytes(data: bytes, repair: Repair) -> bytes:
-    """The repaired contents of a file that holds this data, in its own encoding."""
-    try:
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-        encoding = encoding.removesuffix("-sig")  # a byte order mark is then a character like others
-        text = data.decode(encoding)
-        same = text.removeprefix("\ufeff") == repair.before.text.removeprefix("\ufeff")
-        if not same or text.encode(encoding) != data:
-            raise FixError("expected the text that was scanned, got another: the file has changed")
-        after = SourceText(text).edited(repair.fix.edits)
-        encoded = after.encode(encoding)
-        if encoded.decode(encoding) != after:
-            raise FixError(f"expected a repair that can be written in {encoding}, got other text")
-    except (SyntaxError, LookupError, UnicodeError) as error:
-        raise FixError(f"expected text that can be decoded and encoded again, got: {error}") from None
-    return encoded
 
 
 @contextmanager
