@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from hyperheat.bugs.onnx import SampleScores, Scorer
     from hyperheat.bugs.sample import Sample
 
-__all__ = ["LIMITS", "MODULES", "load_scorer", "scan_files", "scan_source"]
+__all__ = ["LIMITS", "MODULES", "load_scorer", "scan_data", "scan_files", "scan_source"]
 
 LIMITS = Limits(seconds=300, work_seconds=10, memory=1 << 30)
 """What reading a file may use, and what scoring any one of its functions may use."""
@@ -66,6 +66,16 @@ def scan_files(
     yield from scan.in_order()
     if cache is not None and scan.stored:
         cache.tidy()
+
+
+def scan_data(data: bytes, file: FoundFile, detector: Detector) -> ScannedFile:
+    """Scan bytes as those of a file, which need not exist, in a process of their own and without a cache."""
+    scan = _Scan([file], detector, None, None)
+    job = _Job(0, data, frozenset())
+    for _, result in run_jobs(_Work(detector), [job], workers=1, limits=LIMITS, preload=MODULES):
+        scan.finish(job, result)
+    (scanned,) = scan.in_order()
+    return scanned
 
 
 def scan_source(source: str, detector: Detector, *, path: str = "<source>") -> ScannedFile:
@@ -111,7 +121,7 @@ class _Scan:
 
     def finish(self, job: _Job, result: Record | Lost) -> None:
         """Take what a worker found, or that it found nothing."""
-        known = self._known.pop(job.number)
+        known = self._known.pop(job.number, {})
         file = self._files[job.number]
         if isinstance(result, Lost):
             self._tell(job.number, _skipped(file, f"could not be looked at: {result.reason}", job.data))
