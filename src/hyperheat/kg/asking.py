@@ -111,15 +111,16 @@ def parse_line(line: str) -> Question:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise QuestionError(f"expected a JSON object, got {line[:40]!r}: {error}") from None
-    unknown = sorted(record.keys() - set(_KEYS))
-    if unknown or "relation" not in record:
+    if not record.keys() <= set(_KEYS) or "relation" not in record:
         raise QuestionError(f"expected the keys {', '.join(_KEYS)}, got {', '.join(sorted(record))}")
-    qualifiers = record.get("qualifiers") or ()
-    if not isinstance(qualifiers, dict):
-        is_pair = [isinstance(pair, list) and len(pair) == 2 for pair in qualifiers]
-        if isinstance(qualifiers, str) or not all(is_pair):
-            raise QuestionError(f"qualifiers: expected pairs of relation and value, got {qualifiers!r}")
+    qualifiers = record.get("qualifiers", [])
+    if not isinstance(qualifiers, dict) and not _are_pairs(qualifiers):
+        raise QuestionError(f"qualifiers: expected pairs of relation and value, got {qualifiers!r}")
     return Question.of(record.get("subject"), record["relation"], record.get("object"), qualifiers)
+
+
+def _are_pairs(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in value)
 
 
 def _pairs(qualifiers: Mapping[str, Any]) -> Iterator[tuple[str, str | None]]:

@@ -96,8 +96,8 @@ class Completer:
     ) -> None:
         self._model, self._temperature = model, temperature
         self.statements, self.labels = statements, labels
-        self.entities = Lookup("entity", statements.entities, labels)
-        self.relations = Lookup("relation", statements.relations, labels)
+        self.entities = Lookup("an entity", statements.entities, labels)
+        self.relations = Lookup("a relation", statements.relations, labels)
         self._known = KnownFacts(statements)
         values = np.zeros(len(statements.entities), bool)
         values[statements.value] = True
@@ -234,7 +234,7 @@ def _find(table: Lookup, name: str, other: Lookup) -> int:
         return table.find(name)
     except UnknownName:
         if other.has(name):
-            raise UnknownName(f"expected an {table.kind}, got {name!r}, which is an {other.kind}") from None
+            raise UnknownName(f"expected {table.kind}, got {name!r}, which is {other.kind}") from None
         raise
 
 

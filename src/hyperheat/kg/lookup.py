@@ -17,7 +17,7 @@ class AmbiguousName(ValueError):
 
 
 class Lookup:
-    """The entities or the relations of a model, by id and by label."""
+    """The entities or the relations of a model, by id and by label; `kind` is "an entity" or "a relation"."""
 
     def __init__(self, kind: str, names: tuple[str, ...], labels: Mapping[str, str]) -> None:
         self.kind, self.names = kind, names
@@ -52,13 +52,11 @@ class Lookup:
         exact = [index for index in found if self.label(index) == text]
         found = exact or found
         if not found:
-            raise UnknownName(
-                f"{self.kind}: expected an id or a label that the model knows, got {text!r}{self.hint(text)}"
-            )
+            raise UnknownName(f"expected {self.kind} that the model knows, got {text!r}{self.hint(text)}")
         if len(found) > 1:
             shown = ", ".join(map(self.show, found[:_SHOWN])) + (", ..." if len(found) > _SHOWN else "")
             raise AmbiguousName(
-                f"{self.kind}: expected one, got {text!r}, which {len(found)} have: {shown}; give the id"
+                f"expected {self.kind}, got {text!r}, which {len(found)} have: {shown}; give the id"
             )
         return found[0]
 
