@@ -1,6 +1,7 @@
 """Options and fixtures shared by all tests."""
 
 import os
+from pathlib import Path
 
 import pytest
 
@@ -19,3 +20,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def update_golden(request: pytest.FixtureRequest) -> bool:
     """Whether to write golden files instead of comparing with them."""
     return bool(request.config.getoption("--update-golden"))
+
+
+@pytest.fixture(scope="session")
+def exported_detector(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a tiny detector with random weights and a calibration, exported for scanning."""
+    from tests.detectors import export_tiny_detector
+
+    return export_tiny_detector(tmp_path_factory.mktemp("detector") / "tiny")

@@ -14,12 +14,16 @@ from hyperheat.workers import Limits, Lost, WorkersError, run_jobs
 LIMITS = Limits(seconds=60, work_seconds=1, memory=500_000_000)
 
 
-def results(orders: list[str], *, workers: int = 2, limits: Limits = LIMITS) -> dict[str, object]:
-    return dict(run_jobs(obey, orders, workers=workers, limits=limits))
+def results(
+    orders: list[str], *, limits: Limits = LIMITS, preload: tuple[str, ...] = ()
+) -> dict[str, object]:
+    return dict(run_jobs(obey, orders, workers=2, limits=limits, preload=preload))
 
 
-def test_a_job_that_crashes_or_fails_leaves_the_others_alone():
-    assert results(["crash", "one", "exit", "two", "fail", "three", "threads"]) == {
+@pytest.mark.parametrize("preload", [(), ("tests.workers.faults",)], ids=["started anew", "copied"])
+def test_a_job_that_crashes_or_fails_leaves_the_others_alone(preload):
+    orders = ["crash", "one", "exit", "two", "fail", "three", "threads"]
+    assert results(orders, preload=preload) == {
         "crash": Lost("its worker process ended by signal 9"),
         "one": "ONE",
         "exit": Lost("its worker process ended with exit code 3"),

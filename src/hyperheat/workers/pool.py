@@ -22,8 +22,6 @@ __all__ = ["Lost", "WorkersError", "run_jobs"]
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 
-_SERVERS = "forkserver" in multiprocessing.get_all_start_methods()
-_CONTEXT: Any = multiprocessing.get_context("forkserver" if _SERVERS else "spawn")
 _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "ARROW_NUM_THREADS")
 _START_SECONDS = 120.0
 _ATTEMPTS = 3  # to start one worker
@@ -52,17 +50,18 @@ def run_jobs(
     """Do the jobs in some processes and yield each with its result as soon as it is there.
 
     A process starts only when there is a job for it. `work`, jobs and results go through pipes, so their types are
-    those of modules. The modules in `preload` are imported once for all workers, where the system can do that.
-    An error in a job loses the job, but a WorkersError ends all.
+    those of modules. An error in a job loses the job, but a WorkersError ends all.
+
+    Where the system can do that, the modules in `preload` are imported once for all workers of this process, which then
+    see the environment as it was the first time.
     """
-    if _SERVERS:
-        _CONTEXT.set_forkserver_preload(["__main__", *preload])
+    context = _context(preload)
     left = iter(jobs)
     team: list[_Worker[Job, Result]] = []
     try:
         while True:
             while len(team) < workers and (job := next(left, None)) is not None:
-                team.append(_Worker(work, limits, job))
+                team.append(_Worker(context, work, limits, job))
             if not team:
                 return
             for worker in _speaking(team):
@@ -95,15 +94,15 @@ class _Answer:
 class _Worker(Generic[Job, Result]):
     """A process and its job, which it gets when it has started: only then does it read, so that sending never waits."""
 
-    def __init__(self, work: Callable[[Job], Result], limits: Limits, job: Job) -> None:
-        self._work, self._limits = work, limits
+    def __init__(self, context: Any, work: Callable[[Job], Result], limits: Limits, job: Job) -> None:
+        self._context, self._work, self._limits = context, work, limits
         self.job = job
         self._failures = 0
         self._start()
 
     def _start(self) -> None:
-        self.connection, theirs = _CONTEXT.Pipe()
-        self._process: BaseProcess = _CONTEXT.Process(
+        self.connection, theirs = self._context.Pipe()
+        self._process: BaseProcess = self._context.Process(
             target=_serve, args=(self._work, self._limits, theirs), daemon=True
         )
         with _one_thread_each():
@@ -168,6 +167,15 @@ class _Worker(Generic[Job, Result]):
         self.connection.close()
         self._process.kill()
         self._process.join()
+
+
+def _context(preload: Sequence[str]) -> Any:
+    """How processes start: each anew, or as copies of one that has imported what they need."""
+    if not preload or "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["__main__", *preload])
+    return context
 
 
 @contextmanager
