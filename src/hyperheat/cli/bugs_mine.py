@@ -6,7 +6,9 @@ import time
 from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
-from typing import NoReturn
+from typing import Annotated, NoReturn
+
+from cyclopts import Parameter
 
 from hyperheat.bugs.mining import Mined, Mining, Reference, Repository, read_references, select
 from hyperheat.bugs.mining import mine as mine_history
@@ -54,7 +56,7 @@ def mine(
     any_message
         Also commits whose subject speaks of no fix.
     with_clean
-        Add the repaired function of each fix as a sample without a bug.
+        Add the repaired function of each fix as a sample without a bug, with the tag repaired.
     """
     if (out is None) == (refs_only is None):
         fail("expected either --out DIR or --refs-only FILE, got " + ("neither" if out is None else "both"))
@@ -94,7 +96,7 @@ def realise(
     repos: Path,
     out: Path,
     clone: bool = False,
-    where: list[str] | None = None,
+    where: Annotated[tuple[str, ...], Parameter(consume_multiple=True)] = (),
     with_clean: bool = False,
 ) -> None:
     """Turn references to fixes into samples: read both versions of each file and find the rewrite between them.
@@ -112,11 +114,11 @@ def realise(
     where
         Only references with a value in a field, such as fix_like=true; all of them must hold.
     with_clean
-        Add the repaired function of each fix as a sample without a bug.
+        Add the repaired function of each fix as a sample without a bug, with the tag repaired.
     """
-    settings = {"refs": refs.name, "where": where or [], "with_clean": with_clean}
+    settings = {"refs": refs.name, "where": list(where), "with_clean": with_clean}
     try:
-        references = select(read_references(refs), where or [])
+        references = select(read_references(refs), where)
         if not references:
             fail(f"{refs}: expected references, got none" + (" that fit --where" if where else ""))
         done = realise_references(

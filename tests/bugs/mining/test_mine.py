@@ -34,6 +34,7 @@ def test_a_fix_becomes_a_reference_and_a_sample(history, tmp_path):
     assert (buggy.origin.project, buggy.origin.version) == ("owner/name", sha)
     assert (buggy.origin.path, buggy.origin.function, buggy.origin.line) == ("a.py", "f", 1)
     assert buggy.origin.tags == ("fix", "main")
+    assert clean.origin.tags == ("fix", "main", "repaired")
     command([history.folder], refs_only=tmp_path / "refs.jsonl")
     (reference,) = read_references(tmp_path / "refs.jsonl")
     record = reference.record

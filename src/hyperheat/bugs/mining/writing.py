@@ -24,22 +24,22 @@ NO_CLEAN = "the repaired function cannot be read alone, or has no candidates"
 
 
 def make_samples(reference: Reference, fix: Fix, *, with_clean: bool) -> list[Sample]:
-    """The function with its bug, and if asked for the repaired function as one without, unless there is NO_CLEAN."""
+    """The function with its bug, and if asked for the function without it, tagged repaired, unless there is NO_CLEAN."""
     samples = [make_sample(fix.function, fix.repair, _origin(reference, fix.function))]
     if with_clean:
         with suppress(ValueError):
-            samples.append(make_sample(fix.repaired(), None, _origin(reference, fix.function)))
+            samples.append(make_sample(fix.repaired(), None, _origin(reference, fix.function, "repaired")))
     return samples
 
 
-def _origin(reference: Reference, function: FunctionGraph) -> Origin:
+def _origin(reference: Reference, function: FunctionGraph, *tags: str) -> Origin:
     return Origin(
         project=reference.repo,
         version=reference.sha,
         path=reference.path,
         function=function.name,
         line=function.span[0],
-        tags=reference.tags,
+        tags=(*reference.tags, *tags),
     )
 
 
