@@ -1,0 +1,207 @@
+"""How the checker does on someone's own code: each function as it is, and with a bug that is planted in memory.
+
+Files are taken in a random order until there are enough functions. The bugs are drawn as those that detectors are
+trained and measured with. A finding in a function as it is counts as a false alarm, although it may be a real bug.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from hyperheat.bugs.corpus.sampling import MIN_CANDIDATES, choose_bugs, rank, seeded
+from hyperheat.bugs.onnx.calibration import Calibration, Point
+from hyperheat.bugs.onnx.measuring import (
+    MIN_FOUND,
+    Outcome,
+    Outcomes,
+    Share,
+    ask,
+    count_by_kind,
+    measure_curve,
+    share,
+)
+from hyperheat.bugs.sample import Origin, Sample, make_sample
+from hyperheat.check.detector import Detector
+from hyperheat.check.discover import MAX_BYTES, FoundFile
+from hyperheat.check.examine import MAX_CANDIDATES, MAX_NODES, read_module, read_text
+from hyperheat.check.files import SkippedFile, read_regular
+from hyperheat.check.scan import LIMITS, MODULES, load_scorer
+from hyperheat.pycode import FunctionGraph, ModuleGraphs, SourceError, extract_function
+from hyperheat.rewrites import candidates
+from hyperheat.workers import Lost, WorkersError, run_jobs
+
+__all__ = ["LEAST_PRECISION", "PER_FILE", "PRECISION", "OwnCode", "Planted", "judge_own_code", "plant_bugs"]
+
+PER_FILE = 20
+"""At most so many functions of a file are used: those of one file are alike."""
+PRECISION = 0.8
+"""What findings of the recommended threshold should reach."""
+LEAST_PRECISION = 0.5
+"""Where the interval of their precision may begin: below, there is too little code to say."""
+
+_HALF = 0.5  # of the samples have no bug: one bug for each function
+
+
+@dataclass(frozen=True, kw_only=True)
+class Planted:
+    """The best findings in functions as they are and, behind each, with a bug."""
+
+    outcomes: tuple[Outcome, ...]
+    files: int
+    """Files that gave functions."""
+    unread: int
+    """Files that could not be read or took too much time or memory."""
+
+    @property
+    def functions(self) -> int:
+        """How many functions there are."""
+        return len(self.outcomes) // 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnCode:
+    """What was measured on some code, at the default tier; and the threshold that suits it, or why there is none."""
+
+    threshold: float
+    recall: Share
+    false_alarms: Share
+    kinds: dict[str, tuple[int, int]]
+    """Of each kind of bug, how many were planted and found."""
+    recommended: Point | None
+    problem: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    number: int
+    shown: str
+    data: bytes
+
+
+def plant_bugs(
+    files: Iterable[FoundFile],
+    detector: Detector,
+    *,
+    samples: int,
+    seed: int,
+    jobs: int,
+    progress: Callable[[int], object] = lambda functions: None,
+) -> Planted:
+    """Ask the detector about at most so many functions, in workers; the same for any number of them."""
+    work = _Work(detector, seed)
+    ordered = sorted(files, key=lambda file: rank(seed, file.shown))
+    found: list[Outcome] = []
+    used = unread = 0
+    for outcomes in _in_order(work, ordered, jobs):
+        if outcomes is None:
+            unread += 1
+            continue
+        used += bool(outcomes)
+        found += outcomes
+        progress(min(len(found) // 2, samples))
+        if len(found) >= 2 * samples:
+            break
+    return Planted(outcomes=tuple(found[: 2 * samples]), files=used, unread=unread)
+
+
+def judge_own_code(planted: Planted, calibration: Calibration) -> OwnCode:
+    """Recall and false alarms of tier A, and the lowest threshold whose findings are precise enough on this code."""
+    if not planted.outcomes:
+        raise ValueError(f"expected functions with at least {MIN_CANDIDATES} places to change, got none")
+    outcomes = Outcomes(planted.outcomes, calibration.slope, calibration.intercept)
+    threshold = calibration.tiers["A"]
+    shown, buggy, group = outcomes.confidence >= threshold, outcomes.buggy, outcomes.group
+    counted = count_by_kind(outcomes, threshold)
+    recommended, problem = _recommend(measure_curve(outcomes, "own code", calibration.bug_rate).points)
+    return OwnCode(
+        threshold=threshold,
+        recall=share((shown & outcomes.right)[buggy], group[buggy]),
+        false_alarms=share(shown[~buggy], group[~buggy]),
+        kinds={kind: counts for kind, counts in counted.items() if kind != "clean"},
+        recommended=recommended,
+        problem=problem,
+    )
+
+
+def _recommend(points: Sequence[Point]) -> tuple[Point | None, str | None]:
+    """The lowest threshold that is precise enough, or why there is none."""
+    if not points:
+        return None, f"fewer than {MIN_FOUND} planted bugs were found"
+    precise = [point for point in points if point.precision >= PRECISION]
+    if not precise:
+        best = max(point.precision for point in points)
+        return None, f"precision reaches {best:.0%} at most, which is less than {PRECISION:.0%}"
+    certain = [point for point in precise if point.lower >= LEAST_PRECISION]
+    if not certain:
+        least = max(point.lower for point in precise)
+        return None, f"so few functions say no more than that precision is at least {least:.0%}"
+    return certain[0], None
+
+
+def _in_order(work: "_Work", files: Sequence[FoundFile], jobs: int) -> Iterator[Sequence[Outcome] | None]:
+    """The outcomes of each file in the order of files, None where it could not be read."""
+    done: dict[int, Sequence[Outcome] | None] = {}
+
+    def to_do() -> Iterator[_Job]:
+        for number, file in enumerate(files):
+            try:
+                yield _Job(number, file.shown, read_regular(file.path, max_bytes=MAX_BYTES))
+            except SkippedFile:
+                done[number] = None
+
+    ready = 0
+    for job, result in run_jobs(work, to_do(), workers=jobs, limits=LIMITS, preload=MODULES):
+        done[job.number] = None if isinstance(result, Lost) else result
+        while ready in done:
+            yield done.pop(ready)
+            ready += 1
+    yield from (done[number] for number in sorted(done))
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What a worker does with a file."""
+
+    detector: Detector
+    seed: int
+
+    def __call__(self, job: _Job) -> list[Outcome] | None:
+        try:
+            module = read_module(read_text(job.data))
+        except SourceError:
+            return None
+        functions = sorted(module.functions, key=lambda function: rank(self.seed, job.shown, *function.span))
+        made = (pair for function in functions if (pair := self._pair(function, module, job.shown)))
+        outcomes: list[Outcome] = []
+        for pair in islice(made, PER_FILE):
+            outcomes += self._ask(pair)
+        return outcomes
+
+    def _pair(self, function: FunctionGraph, module: ModuleGraphs, shown: str) -> list[Sample]:
+        """The function as it is, and with a bug; nothing if it is too small or too large."""
+        if function.graph.num_nodes > MAX_NODES:
+            return []
+        try:
+            rewrites = candidates(function, most=MAX_CANDIDATES)
+            if len(rewrites) < MIN_CANDIDATES:
+                return []
+            (bug,) = choose_bugs(rewrites, _HALF, seeded(self.seed, shown, *function.span))
+            broken = extract_function(bug.apply(function.source), function, module.facts)
+            line = function.span[0]
+            origin = Origin(project=shown, version="", path=shown, function=function.name, line=line)
+            return [
+                make_sample(function, None, origin),
+                make_sample(broken, bug.inverse(function.source), origin),
+            ]
+        except ValueError:  # a source error among them: it cannot be read on its own
+            return []
+
+    def _ask(self, pair: list[Sample]) -> list[Outcome]:
+        """Two outcomes, or none if the detector cannot read both."""
+        try:
+            scorer = load_scorer(self.detector.folder)
+        except ValueError as error:  # which concerns all files
+            raise WorkersError(str(error)) from None
+        LIMITS.begin_job()
+        outcomes = list(ask(scorer, pair))
+        return outcomes if len(outcomes) == len(pair) else []

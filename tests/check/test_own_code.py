@@ -1,0 +1,151 @@
+"""Bugs planted in someone's own code: what is asked, what is told, and when nothing can be said."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from tests.bugs.samples import SOURCE, all_samples
+
+from hyperheat.bugs.calibrated import add_calibration
+from hyperheat.bugs.export import export_detector
+from hyperheat.bugs.folder import DetectorConfig, new_detector
+from hyperheat.bugs.onnx.calibration import HELD_OUT, Calibration, Curve
+from hyperheat.bugs.onnx.measuring import CLEAN, Outcome
+from hyperheat.check.detector import Detector, load_detector
+from hyperheat.check.discover import FoundFile
+from hyperheat.check.own_code import Planted, judge_own_code, plant_bugs
+from hyperheat.cli.calibrate import calibrate
+from hyperheat.nn import VARIANTS
+from hyperheat.tensors import Vocabulary
+
+CURVE = Curve(data=HELD_OUT, functions=0, bugs=0, bug_rate=0.05, error=0.0, points=())
+CALIBRATION = Calibration(
+    slope=1.0, intercept=0.0, bug_rate=0.05, tiers={"A": 0.6, "B": 0.3}, curves=(CURVE,)
+)
+
+
+@pytest.fixture(scope="module")
+def detector(tmp_path_factory: pytest.TempPathFactory) -> Detector:
+    """A small detector that has learned nothing."""
+    folder = tmp_path_factory.mktemp("model")
+    torch.manual_seed(0)
+    vocab = Vocabulary.build(sample.graph for sample in all_samples(every=20))
+    config = replace(VARIANTS["heat"], dim=16, layers=1, heads=2, ff=16)
+    made = new_detector(DetectorConfig(model=config, binarise=False), vocab)
+    export_detector(made, folder, facts={}, licence="MIT")
+    add_calibration(folder, CALIBRATION)
+    return load_detector(folder)
+
+
+@pytest.fixture
+def code(tmp_path: Path) -> Path:
+    folder = tmp_path / "code"
+    folder.mkdir()
+    for name in ("one", "two", "three"):
+        (folder / f"{name}.py").write_text(SOURCE.replace("clamp", name))
+    (folder / "broken.py").write_text("def f(:\n")
+    (folder / "small.py").write_text("def f(x):\n    return x\n")
+    return folder
+
+
+def files(folder: Path) -> list[FoundFile]:
+    return [FoundFile(path.name, path) for path in sorted(folder.glob("*.py"))]
+
+
+def test_every_function_comes_as_it_is_and_with_a_bug(code: Path, detector: Detector):
+    planted = plant_bugs(files(code), detector, samples=100, seed=0, jobs=1)
+    assert (planted.functions, planted.files, planted.unread) == (6, 3, 1)
+    assert [outcome.kind == CLEAN for outcome in planted.outcomes] == [True, False] * 6
+    assert {outcome.group for outcome in planted.outcomes} == {"one.py", "two.py", "three.py"}
+
+
+def test_the_seed_decides_and_the_number_of_processes_does_not(code: Path, detector: Detector):
+    one = plant_bugs(files(code), detector, samples=3, seed=0, jobs=1)
+    assert one.functions == 3
+    assert plant_bugs(reversed(files(code)), detector, samples=3, seed=0, jobs=3) == one
+    assert plant_bugs(files(code), detector, samples=3, seed=1, jobs=1) != one
+
+
+def outcomes(*, right: int, missed: int, alarms: int, quiet: int) -> Planted:
+    """Functions by what is found with a confidence of 0.9."""
+    sure, unsure = float(np.log(0.9)), float(np.log(0.005))
+    rows = [
+        *[(sure, True, "literal")] * right,
+        *[(unsure, True, "argument-swap")] * missed,
+        *[(sure, False, CLEAN)] * alarms,
+        *[(unsure, False, CLEAN)] * quiet,
+    ]
+    made = tuple(
+        Outcome(log_probability=p, right=is_right, kind=kind, group=str(number % 7))
+        for number, (p, is_right, kind) in enumerate(rows)
+    )
+    return Planted(outcomes=made, files=7, unread=0)
+
+
+def test_much_code_gets_a_threshold():
+    own = judge_own_code(outcomes(right=500, missed=500, alarms=1, quiet=999), CALIBRATION)
+    assert own.threshold == 0.6
+    assert (own.recall.value, own.false_alarms.value) == (0.5, 0.001)
+    assert own.recall.lower < 0.5 < own.recall.upper
+    assert own.kinds == {"literal": (500, 500), "argument-swap": (500, 0)}
+    assert own.problem is None
+    assert own.recommended is not None
+    assert own.recommended.confidence == 0.01
+    assert own.recommended.precision == pytest.approx(1 / (1 + 19 * 0.001 / 0.5), abs=1e-4)
+    assert own.recommended.lower >= 0.5
+
+
+@pytest.mark.parametrize(
+    ("planted", "problem"),
+    [
+        (outcomes(right=9, missed=91, alarms=0, quiet=100), "fewer than 10 planted bugs were found"),
+        (outcomes(right=50, missed=50, alarms=5, quiet=95), "precision reaches 34% at most"),
+        (outcomes(right=30, missed=30, alarms=0, quiet=60), "so few functions say no more than that"),
+    ],
+    ids=["few bugs", "many alarms", "few functions"],
+)
+def test_little_or_hard_code_gets_none_and_is_told_why(planted: Planted, problem: str):
+    own = judge_own_code(planted, CALIBRATION)
+    assert own.recommended is None
+    assert own.problem is not None
+    assert own.problem.startswith(problem)
+
+
+def test_code_without_functions_is_refused():
+    with pytest.raises(ValueError, match="expected functions with at least 6 places to change, got none"):
+        judge_own_code(Planted(outcomes=(), files=0, unread=0), CALIBRATION)
+
+
+def test_the_command(
+    code: Path, detector: Detector, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.chdir(code)
+    before = {path: path.read_bytes() for path in code.iterdir()}
+    calibrate([Path()], model=detector.folder, jobs=1)
+    printed = capsys.readouterr().out
+    assert (
+        "6 functions of 3 files, each as it is and with one planted bug; 1 files could not be read" in printed
+    )
+    assert "at the default, tier A, confidence from 0.6:" in printed
+    assert "Some of these may be real bugs" in printed
+    assert "no threshold is recommended for this code, keep the default: fewer than 10" in printed
+    calibrate([Path()], model=detector.folder, jobs=1, seed=3, json=True)
+    content = json.loads(capsys.readouterr().out)
+    assert content["functions"] == 6
+    assert (content["seed"], content["bug_rate"], content["threshold"]) == (3, 0.05, 0.6)
+    assert content["recommended"] is None
+    assert sum(bugs for bugs, _ in content["kinds"].values()) == 6
+    assert {path: path.read_bytes() for path in code.iterdir()} == before
+
+
+@pytest.mark.parametrize("model", [None, "model"])
+def test_the_command_refuses_in_one_line(
+    code: Path, detector: Detector, model: str | None, capsys: pytest.CaptureFixture[str]
+):
+    with pytest.raises(SystemExit) as ended:
+        calibrate([code / "nothing"], model=detector.folder if model else code)
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.count("\n") == 1
