@@ -69,13 +69,14 @@ def edge_graph(statements: Statements, *, shared_states: bool) -> EdgeGraph[np.n
     pairs[~is_incidence, 0] = num_nodes + edge_row[layout.slot[~is_incidence]]
     pairs[is_incidence, 0] = node[incidence]
     pairs[is_incidence, 1] = num_nodes + num_states + name[incidence]
+    receiver = pairs[:, 0].copy()  # an index with gaps would take torch's slow way to scatter
     return EdgeGraph(
         state=state,
         plan=AttentionPlan(
             num_nodes=num_nodes,
             groups=layout.groups,
             slots=pair_sums(pairs, zero),
-            receivers=segments(pairs[:, 0], num_nodes + num_states + 1),
+            receivers=segments(receiver, num_nodes + num_states + 1),
             edges=segments(layout.edge, num_edges + 1),
             waste=layout.waste,
         ),
