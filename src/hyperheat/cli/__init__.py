@@ -1,10 +1,12 @@
 """The command line. Commands are loaded when called, so that `hyperheat --help` answers at once."""
 
 import sys
+import traceback
 
-from cyclopts import App
+from cyclopts import App, CycloptsError
 
 import hyperheat
+from hyperheat.cli.refusal import fail
 
 __all__ = ["app", "main"]
 
@@ -25,6 +27,29 @@ _NEEDS = "hyperheat: this command needs the package {name!r}: pip install 'hyper
 _TRAIN = ("torch", "safetensors", "pyarrow", "pyoxigraph", "matplotlib", "tokenizers", "onnx", "onnxruntime")
 _EXTRAS = {**dict.fromkeys(_TRAIN, "train"), "ray": "ray"}
 
+app.command(
+    "hyperheat.cli.check:check",
+    help=(
+        "Look for bugs in Python code.\n\n"
+        "Runs here, sends nothing anywhere, and never imports or runs the code that it reads.\n\n"
+        "Findings go to standard output, progress and summary to standard error. Ends with 0 if there is nothing to "
+        "report, 1 if there are findings, 2 if it could not run, 3 with --strict if a file could not be checked, "
+        "130 if it was interrupted. Settings stand in pyproject.toml, under [tool.hyperheat]."
+    ),
+)
+app.command(
+    "hyperheat.cli.fix:fix",
+    help=(
+        "Show or apply the repairs that check suggests.\n\n"
+        "A repair is a guess: read it before you keep it. In each function one is made at a time.\n\n"
+        "Ends with 0 if there was nothing to repair or all was written, 1 if a patch is shown, 2 if anything could "
+        "not be repaired, 130 if it was interrupted."
+    ),
+)
+app.command("hyperheat.cli.explain:explain", help="Tell about a rule, or why a line is suspicious.")
+app.command(
+    "hyperheat.cli.calibrate:calibrate", help="Plant bugs in your own functions and tell how many are found."
+)
 app.command("hyperheat.cli.demo:demo", help="Draw a small hypergraph and run an encoder on it.")
 app.command("hyperheat.cli.graph:graph", help="Show the hypergraph of Python functions.")
 bench.command("hyperheat.cli.bench:layer", help="Layers of HEAT beside the paper's algorithm and peers.")
@@ -40,6 +65,16 @@ bench.command(
     name="bugs",
     help="Bug samples made, learned and answered per second, by encoder.",
 )
+bench.command(
+    "hyperheat.cli.bench_kg:bench_kg",
+    name="kg",
+    help="Seconds per epoch of models of statements, by encoder, beside a naive path.",
+)
+bench.command(
+    "hyperheat.cli.bench_check:bench_check",
+    name="check",
+    help="Scans with and without a cache, beside pylint.",
+)
 bugs.command("hyperheat.cli.bugs_corpus:corpus", help="Make functions with and without a bug from packages.")
 bugs.command("hyperheat.cli.bugs_mine:mine", help="Find past fixes of such bugs in git histories.")
 bugs.command("hyperheat.cli.bugs_mine:realise", help="Turn references to fixes into samples.")
@@ -54,13 +89,16 @@ kg.command(
 )
 kg.command("hyperheat.cli.kg:train", help="Train a model of statements.")
 kg.command("hyperheat.cli.kg_complete:complete", help="Fill in the blank of a statement.")
+kg.command("hyperheat.cli.kg_demo:demo", help="Ask the small model that comes with the package.")
 kg.command("hyperheat.cli.kg:evaluate", name="eval", help="Filtered ranking of subjects and objects.")
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line; whatever goes wrong ends with 2, so that 1 can mean findings."""
     try:
-        app()
+        app(exit_on_error=False, print_error=False)
+    except CycloptsError as error:
+        fail(str(error))
     except ImportError as error:
         extra = _EXTRAS.get(error.name or "")
         if extra is None:
@@ -70,3 +108,7 @@ def main() -> None:
     except BrokenPipeError:  # the reader, `head` for example, has seen enough
         sys.stderr.close()
         sys.exit(0)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except Exception:
+        fail("".join(traceback.format_exc()))

@@ -7,6 +7,8 @@ __all__ = ["fail"]
 
 
 def fail(problem: Exception | str) -> NoReturn:
-    """Say what is wrong and end."""
-    sys.stderr.write(f"{problem}\n")
+    """Say what is wrong, with nothing in it that a terminal would obey, and end."""
+    from hyperheat.report.safe import visible
+
+    sys.stderr.write("".join(f"{visible(line)}\n" for line in str(problem).splitlines()))
     raise SystemExit(2)

@@ -1,0 +1,139 @@
+"""`hyperheat check`: look for bugs in Python code."""
+
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
+
+from hyperheat.cli.options import DEFAULTS, OUTPUT, ScanOptions, Tier, flag, read_settings
+from hyperheat.cli.outputs import Format, Output, colourful, parse_outputs, put, write_output
+from hyperheat.cli.refusal import fail
+
+if TYPE_CHECKING:
+    from hyperheat.check.settings import Settings
+    from hyperheat.cli.scanning import Scan
+    from hyperheat.report import Report
+
+__all__ = ["check"]
+
+_DONE, _FOUND, _INCOMPLETE, _INTERRUPTED = 0, 1, 3, 130
+
+
+def check(
+    *paths: str,
+    options: ScanOptions = DEFAULTS,
+    show_all: Annotated[bool, flag(OUTPUT)] = False,
+    output_format: Annotated[Format, flag(OUTPUT)] = "text",
+    output: Annotated[tuple[str, ...], flag(OUTPUT, "-o")] = (),
+    fail_on: Annotated[Tier | None, flag(OUTPUT)] = None,
+    strict: Annotated[bool, flag(OUTPUT)] = False,
+    exit_zero: Annotated[bool, flag(OUTPUT)] = False,
+    write_baseline: Annotated[bool, flag(OUTPUT)] = False,
+    stdin_filename: Annotated[str | None, flag(OUTPUT)] = None,
+) -> None:
+    """Look for bugs in Python code.
+
+    Parameters
+    ----------
+    paths
+        Files and folders; the current folder if there are none.
+    show_all
+        Show the findings of every tier, however unsure.
+    output_format
+        What standard output gets: text unless told otherwise.
+    output
+        Write the report to a file too: FORMAT:FILE, or FILE whose ending says the format. May be repeated.
+    fail_on
+        The lowest tier that makes the exit code 1, and is shown: A unless told otherwise.
+    strict
+        Exit with 3 if any file could not be checked.
+    exit_zero
+        Exit with 0 even if there are findings.
+    write_baseline
+        Write all findings to the file of --baseline, so that this run and later ones leave them out.
+    stdin_filename
+        Read the code from standard input, and report it under this name.
+    """
+    from hyperheat.report import FORMATS, summarise
+    from hyperheat.workers import WorkersError
+
+    try:
+        outputs = parse_outputs(output, FORMATS)
+        names = _names(paths, stdin_filename)
+        more = {"fail-on": fail_on, "strict": True if strict else None}
+        settings = _show_what_fails(read_settings(names, options, more))
+        if write_baseline:
+            _refuse_part(settings, options, stdin_filename)
+        scan = _scan(names, options, settings, stdin=stdin_filename is not None)
+        if write_baseline and scan.missed is None:
+            _write_baseline(scan, quiet=options.quiet)
+        report = scan.report(baseline=scan.known(), show_all=show_all)
+        _tell(report, scan, output_format, outputs)
+    except (ValueError, OSError, WorkersError) as error:
+        fail(error)
+    if not options.quiet:
+        put(summarise(report, colour=colourful(sys.stderr)), sys.stderr)
+    raise SystemExit(_exit_code(report, scan, exit_zero=exit_zero))
+
+
+def _names(paths: tuple[str, ...], stdin_filename: str | None) -> tuple[str, ...]:
+    if stdin_filename is None:
+        return paths or (".",)
+    if paths:
+        raise ValueError(f"expected either paths or --stdin-filename, got both, such as {paths[0]!r}")
+    return (stdin_filename,)
+
+
+def _show_what_fails(settings: "Settings") -> "Settings":
+    """The settings with a tier that is at least as low as the one that makes the exit code 1."""
+    return replace(settings, tier=max(settings.tier, settings.fail_on))
+
+
+def _refuse_part(settings: "Settings", options: ScanOptions, stdin_filename: str | None) -> None:
+    """A baseline lists all findings, so it is not made from a part of them."""
+    if settings.baseline is None:
+        raise ValueError("--write-baseline: expected the file that it writes, as --baseline FILE, got none")
+    for name, value in (("--since", options.since), ("--stdin-filename", stdin_filename)):
+        if value is not None:
+            raise ValueError(f"--write-baseline: expected a scan of whole files, got {name}")
+
+
+def _scan(names: tuple[str, ...], options: ScanOptions, settings: "Settings", *, stdin: bool) -> "Scan":
+    from hyperheat.cli.scanning import scan_paths, scan_stdin
+
+    return scan_stdin(names[0], options, settings) if stdin else scan_paths(names, options, settings)
+
+
+def _write_baseline(scan: "Scan", *, quiet: bool) -> None:
+    from hyperheat.check.baseline import make_baseline, write_baseline
+    from hyperheat.check.judge import sources_of
+    from hyperheat.report.safe import visible
+
+    path = scan.settings.baseline
+    assert path is not None
+    baseline = make_baseline(scan.report(show_all=True).findings, sources_of(scan.files))
+    write_baseline(path, baseline)
+    if not quiet:
+        put(f"Findings of all tiers in {visible(str(path))}: {len(baseline)}.\n", sys.stderr)
+
+
+def _tell(report: "Report", scan: "Scan", format: Format, outputs: list[Output]) -> None:
+    """Write the report to standard output, then to all files."""
+    from hyperheat.check.judge import sources_of
+    from hyperheat.report import FORMATS, text
+
+    sources = sources_of(scan.files)
+    if format == "text":
+        put(text.render(report, sources, colour=colourful(sys.stdout)), sys.stdout)
+    else:
+        put(FORMATS[format](report, sources), sys.stdout)
+    for output in outputs:
+        write_output(output.path, FORMATS[output.format](report, sources))
+
+
+def _exit_code(report: "Report", scan: "Scan", *, exit_zero: bool) -> int:
+    if scan.missed is not None:
+        return _INTERRUPTED
+    if scan.settings.strict and report.errors:
+        return _INCOMPLETE
+    fails = any(finding.tier <= scan.settings.fail_on for finding in report.findings)
+    return _FOUND if fails and not exit_zero else _DONE

@@ -1,0 +1,82 @@
+"""`hyperheat explain`: what a rule means, or what the detector thinks of a line."""
+
+import re
+import sys
+from collections.abc import Iterator
+from difflib import get_close_matches
+from pathlib import Path
+from textwrap import fill
+from typing import TYPE_CHECKING
+
+from hyperheat.cli.options import ScanOptions
+from hyperheat.cli.outputs import colourful, put
+from hyperheat.cli.refusal import fail
+
+if TYPE_CHECKING:
+    from hyperheat.report import Rule
+    from hyperheat.rewrites import Case
+
+__all__ = ["explain"]
+
+_PLACE = re.compile(r"(?P<path>.+):(?P<line>[0-9]{1,9})")
+
+
+def explain(target: str, /, *, model: Path | None = None) -> None:
+    """Tell about a rule, or why a line is suspicious.
+
+    Parameters
+    ----------
+    target
+        A rule, such as HH101 or variable-misuse, or FILE:LINE.
+    model
+        The folder of an exported detector, in place of the one that comes with the package.
+    """
+    from hyperheat.workers import WorkersError
+
+    place = _PLACE.fullmatch(target)
+    try:
+        if place is None:
+            text = _explain_rule(target)
+        else:
+            from hyperheat.cli.explain_line import explain_line
+
+            options = ScanOptions(model=model)
+            text = explain_line(place["path"], int(place["line"]), options, colour=colourful(sys.stdout))
+    except (ValueError, OSError, WorkersError) as error:
+        fail(error)
+    put(text, sys.stdout)
+
+
+def _explain_rule(target: str) -> str:
+    """The manual page of a rule, given by its id or name."""
+    from hyperheat.report import RULES
+
+    rules = {name: rule for rule in RULES.values() for name in (rule.id, rule.name)}
+    rule = rules.get(target) or rules.get(target.upper())
+    if rule is None:
+        near = get_close_matches(target, rules, n=1) or get_close_matches(target.upper(), rules, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"the rules are {', '.join(RULES)}"
+        raise ValueError(f"{target}: expected a rule or FILE:LINE, got neither: {hint}")
+    return "\n\n".join(_page(rule)) + "\n"
+
+
+def _page(rule: "Rule") -> Iterator[str]:
+    """The parts of a manual page."""
+    from hyperheat.rewrites import KINDS
+
+    yield f"{rule.id} {rule.name}\n{rule.summary}"
+    yield fill(rule.help, 80)
+    for name in rule.kinds:
+        kind = KINDS[name]
+        summary, _, rest = kind.manual.strip().partition("\n\n")
+        yield f"{name}: {summary}\n\n{rest}"
+        yield f"What is reported (-), and the repair that is suggested (+):\n\n{_example(kind.valid[0])}"
+    if rule.kinds:
+        yield f"To keep a line quiet:  # hyperheat: ignore[{rule.id}] and why"
+
+
+def _example(case: "Case") -> str:
+    """The first rewrite of a case as a bug in the case's function, and its repair."""
+    *above, right = case.source.splitlines()
+    lines = [*(f"      {line}" for line in above), f"    - {case.results[0]}", f"    + {right}"]
+    return "\n".join(lines)

@@ -1,0 +1,79 @@
+"""Where a report goes: standard output in one format, and any number of files in others."""
+
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Literal, NamedTuple, TextIO
+
+__all__ = ["Format", "Output", "colourful", "parse_outputs", "put", "write_output"]
+
+Format = Literal["text", "json", "jsonl", "sarif", "github", "junit", "html"]
+"""The formats by name, written here too so that help needs none of them; a test compares."""
+
+_SUFFIXES: dict[str, str] = {
+    ".txt": "text",
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".sarif": "sarif",
+    ".xml": "junit",
+    ".html": "html",
+}
+
+
+class Output(NamedTuple):
+    """A file for the report, and the format of it."""
+
+    format: str
+    path: Path
+
+
+def parse_outputs(texts: Iterable[str], formats: Iterable[str]) -> list[Output]:
+    """Read FORMAT:FILE, or FILE whose ending says the format; raises ValueError in one sentence."""
+    formats = tuple(formats)
+    found: list[Output] = []
+    for text in texts:
+        format, colon, path = text.partition(":")
+        if not colon or format not in formats:
+            format, path = _SUFFIXES.get(Path(text).suffix, ""), text
+        if not format or not path:
+            raise ValueError(
+                f"--output: expected FORMAT:FILE with a format of {', '.join(formats)}, "
+                f"or FILE with an ending of {', '.join(_SUFFIXES)}, got {text!r}"
+            )
+        if any(path == str(other.path) for other in found):
+            raise ValueError(f"--output: expected different files, got {path!r} twice")
+        found.append(Output(format, Path(path)))
+    return found
+
+
+def write_output(path: Path, text: str) -> None:
+    """Write a file whole or not at all; into a pipe or a device as it comes. Raises OSError."""
+    from hyperheat.check.files import write_whole
+
+    data = text.encode("utf-8", "backslashreplace")
+    if path.exists() and not path.is_file() and not path.is_dir():
+        path.write_bytes(data)
+    else:
+        write_whole(path, data)
+
+
+def put(text: str, stream: TextIO) -> None:
+    """Write UTF-8, whatever the stream was set to; a reader who has seen enough is no problem."""
+    data = text.encode("utf-8", "backslashreplace")
+    try:
+        stream.flush()
+        stream.buffer.write(data)
+        stream.flush()
+    except BrokenPipeError:
+        with suppress(OSError):  # so that nothing is said about it when the program ends
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def colourful(stream: TextIO) -> bool:
+    """Whether to use colours: on a terminal, unless NO_COLOR is set; elsewhere if FORCE_COLOR is."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return stream.isatty() and os.environ.get("TERM") != "dumb"

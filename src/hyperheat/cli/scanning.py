@@ -1,0 +1,140 @@
+"""A scan as the commands run it: which files, with which settings, and how far it came."""
+
+import os
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from hyperheat.check.baseline import Baseline, read_baseline
+from hyperheat.check.cache import FOLDER, Cache
+from hyperheat.check.changes import Changes, changes_since
+from hyperheat.check.detector import Detector, load_detector
+from hyperheat.check.discover import MAX_BYTES, FoundFile, Selection, discover, is_excluded
+from hyperheat.check.judge import judge
+from hyperheat.check.records import ScannedFile
+from hyperheat.check.scan import scan_data, scan_files
+from hyperheat.check.settings import Settings
+from hyperheat.cli.options import ScanOptions
+from hyperheat.cli.progress import Progress
+from hyperheat.report import Report, ScanError
+
+__all__ = ["Scan", "load_for", "scan_paths", "scan_stdin"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scan:
+    """What was scanned and how; `missed` counts the files that an interrupt left out."""
+
+    settings: Settings
+    detector: Detector
+    files: tuple[ScannedFile, ...]
+    errors: tuple[ScanError, ...] = ()
+    changes: Changes | None = None
+    missed: int | None = None
+    seconds: float
+
+    def report(self, *, baseline: Baseline | None = None, show_all: bool = False) -> Report:
+        """What there is to say; raises ValueError if no threshold gives the precision that is asked for."""
+        report = judge(
+            self.files,
+            self.settings,
+            self.detector,
+            errors=self.errors,
+            baseline=baseline,
+            changes=self.changes,
+            show_all=show_all,
+            seconds=self.seconds,
+        )
+        if self.missed is None:
+            return report
+        note = f"Interrupted: {self.missed} of {self.missed + len(self.files)} files were not looked at."
+        return replace(report, summary=replace(report.summary, notes=(note, *report.summary.notes)))
+
+    def known(self) -> Baseline | None:
+        """The baseline of the settings, if there is one."""
+        return None if self.settings.baseline is None else read_baseline(self.settings.baseline)
+
+
+def scan_paths(paths: Sequence[str], options: ScanOptions, settings: Settings) -> Scan:
+    """Scan files and folders, or those of them that changed; an interrupt ends it with what there is."""
+    start, root = time.perf_counter(), Path.cwd()
+    detector = load_for(options, settings)
+    changes = _changes(options, root)
+    found = discover(paths, root=root, selection=_selection(settings))
+    files = [file for file in found.files if changes is None or changes.touch(file.path, 1, sys.maxsize)]
+    done: list[ScannedFile] = []
+    missed = None
+    try:
+        with Progress(len(files), quiet=options.quiet) as progress:
+            jobs = settings.jobs or _processors()
+            cache = _cache(options, settings, detector)
+            for file in scan_files(files, detector, jobs=jobs, cache=cache, progress=progress.tell):
+                done.append(file)
+    except KeyboardInterrupt:
+        missed = len(files) - len(done)
+    return Scan(
+        settings=settings,
+        detector=detector,
+        files=tuple(done),
+        errors=found.errors,
+        changes=changes,
+        missed=missed,
+        seconds=time.perf_counter() - start,
+    )
+
+
+def scan_stdin(name: str, options: ScanOptions, settings: Settings) -> Scan:
+    """Scan standard input as if it were the file of that name."""
+    start, root = time.perf_counter(), Path.cwd()
+    detector = load_for(options, settings)
+    file = FoundFile(name, Path(os.path.abspath(name)))
+    data = sys.stdin.buffer.read(MAX_BYTES + 1)
+    errors: tuple[ScanError, ...] = ()
+    files: tuple[ScannedFile, ...] = ()
+    if len(data) > MAX_BYTES:
+        reason = f"expected at most {MAX_BYTES} bytes, got more"
+        errors = (ScanError(path=name, rule="HH901", reason=reason),)
+    elif not (settings.force_exclude and is_excluded(file.path, root=root, selection=_selection(settings))):
+        files = (scan_data(data, file, detector),)
+    return Scan(
+        settings=settings,
+        detector=detector,
+        files=files,
+        errors=errors,
+        changes=_changes(options, root),
+        seconds=time.perf_counter() - start,
+    )
+
+
+def _processors() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def load_for(options: ScanOptions, settings: Settings) -> Detector:
+    """The detector; refuses a precision that it does not reach before anything is scanned."""
+    detector = load_detector(options.model)
+    if settings.min_precision is not None:
+        detector.calibration.at_precision(settings.min_precision)
+    return detector
+
+
+def _changes(options: ScanOptions, root: Path) -> Changes | None:
+    return None if options.since is None else changes_since(options.since, folder=root)
+
+
+def _selection(settings: Settings) -> Selection:
+    return Selection(
+        exclude=settings.exclude, gitignore=settings.gitignore, force_exclude=settings.force_exclude
+    )
+
+
+def _cache(options: ScanOptions, settings: Settings, detector: Detector) -> Cache | None:
+    if options.no_cache:
+        return None
+    home = Path.cwd() if settings.source is None else settings.source.absolute().parent
+    return Cache.open(options.cache_dir or home / FOLDER, detector)
