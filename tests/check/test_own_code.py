@@ -1,43 +1,23 @@
 """Bugs planted in someone's own code: what is asked, what is told, and when nothing can be said."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
-from tests.bugs.samples import SOURCE, all_samples
+from tests.bugs.samples import SOURCE
+from tests.detectors import CALIBRATION
 
-from hyperheat.bugs.calibrated import add_calibration
-from hyperheat.bugs.export import export_detector
-from hyperheat.bugs.folder import DetectorConfig, new_detector
-from hyperheat.bugs.onnx.calibration import HELD_OUT, Calibration, Curve
 from hyperheat.bugs.onnx.measuring import CLEAN, Outcome
 from hyperheat.check.detector import Detector, load_detector
 from hyperheat.check.discover import FoundFile
 from hyperheat.check.own_code import Planted, judge_own_code, plant_bugs
 from hyperheat.cli.calibrate import calibrate
-from hyperheat.nn import VARIANTS
-from hyperheat.tensors import Vocabulary
-
-CURVE = Curve(data=HELD_OUT, functions=0, bugs=0, bug_rate=0.05, error=0.0, points=())
-CALIBRATION = Calibration(
-    slope=1.0, intercept=0.0, bug_rate=0.05, tiers={"A": 0.6, "B": 0.3}, curves=(CURVE,)
-)
 
 
 @pytest.fixture(scope="module")
-def detector(tmp_path_factory: pytest.TempPathFactory) -> Detector:
-    """A small detector that has learned nothing."""
-    folder = tmp_path_factory.mktemp("model")
-    torch.manual_seed(0)
-    vocab = Vocabulary.build(sample.graph for sample in all_samples(every=20))
-    config = replace(VARIANTS["heat"], dim=16, layers=1, heads=2, ff=16)
-    made = new_detector(DetectorConfig(model=config, binarise=False), vocab)
-    export_detector(made, folder, facts={}, licence="MIT")
-    add_calibration(folder, CALIBRATION)
-    return load_detector(folder)
+def detector(exported_detector: Path) -> Detector:
+    return load_detector(exported_detector)
 
 
 @pytest.fixture
@@ -87,7 +67,7 @@ def outcomes(*, right: int, missed: int, alarms: int, quiet: int) -> Planted:
 
 def test_much_code_gets_a_threshold():
     own = judge_own_code(outcomes(right=500, missed=500, alarms=1, quiet=999), CALIBRATION)
-    assert own.threshold == 0.6
+    assert own.threshold == 0.5
     assert (own.recall.value, own.false_alarms.value) == (0.5, 0.001)
     assert own.recall.lower < 0.5 < own.recall.upper
     assert own.kinds == {"literal": (500, 500), "argument-swap": (500, 0)}
@@ -129,13 +109,13 @@ def test_the_command(
     assert (
         "6 functions of 3 files, each as it is and with one planted bug; 1 files could not be read" in printed
     )
-    assert "at the default, tier A, confidence from 0.6:" in printed
+    assert "at the default, tier A, confidence from 0.5:" in printed
     assert "Some of these may be real bugs" in printed
     assert "no threshold is recommended for this code, keep the default: fewer than 10" in printed
     calibrate([Path()], model=detector.folder, jobs=1, seed=3, json=True)
     content = json.loads(capsys.readouterr().out)
     assert content["functions"] == 6
-    assert (content["seed"], content["bug_rate"], content["threshold"]) == (3, 0.05, 0.6)
+    assert (content["seed"], content["bug_rate"], content["threshold"]) == (3, 0.05, 0.5)
     assert content["recommended"] is None
     assert sum(bugs for bugs, _ in content["kinds"].values()) == 6
     assert {path: path.read_bytes() for path in code.iterdir()} == before
