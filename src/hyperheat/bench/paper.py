@@ -97,6 +97,10 @@ class PaperLayer(nn.Module):
             index = (slot % len(table)).view(-1, 1).expand(-1, h.shape[1])
             m.scatter_(0, index, out.flatten(0, 1))
         to_edge, to_node, _ = m.split([len(h_edge), len(incidences), 1])
-        index = plan.node[:, None].expand_as(to_node)
-        u_node = torch.zeros_like(h_node).scatter_reduce(0, index, to_node, "amax", include_self=False)
+        u_node = self.aggregate(to_node, h_node, plan.node)
         return self.update(h, torch.cat([u_node, to_edge]), plan.num_nodes)
+
+    def aggregate(self, m: Tensor, h: Tensor, node: Tensor) -> Tensor:
+        """Messages [I, D] to nodes [I] with states [N, D] -> updates [N, D]."""
+        index = node[:, None].expand_as(m)
+        return torch.zeros_like(h).scatter_reduce(0, index, m, "amax", include_self=False)

@@ -4,7 +4,7 @@ import numpy as np
 
 from hyperheat.hypergraph import Hypergraph, HypergraphBuilder
 
-__all__ = ["WORKLOADS", "code_like", "random_hypergraph", "wd50k_like"]
+__all__ = ["STATEMENT_SIZES", "WORKLOADS", "code_like", "random_hypergraph", "wd50k_like"]
 
 # Relations of a Python function of average length: count, smallest and largest number of incidences.
 _CODE_RELATIONS = {
@@ -17,7 +17,7 @@ _CODE_RELATIONS = {
 }
 
 # WD50K(100): incidences per statement (subject, object and qualifiers) and how many of 31,314 statements have them.
-_STATEMENT_SIZES = {3: 20426, 4: 9342, 5: 876, 6: 306, 7: 256, 8: 30, 9: 20, 12: 20, 18: 18, 32: 12, 67: 8}
+STATEMENT_SIZES = {3: 20426, 4: 9342, 5: 876, 6: 306, 7: 256, 8: 30, 9: 20, 12: 20, 18: 18, 32: 12, 67: 8}
 
 
 def code_like(functions: int = 16, seed: int = 0) -> list[Hypergraph]:
@@ -40,8 +40,8 @@ def code_like(functions: int = 16, seed: int = 0) -> list[Hypergraph]:
 def wd50k_like(statements: int = 22_738, entities: int = 17_684, seed: int = 0) -> list[Hypergraph]:
     """One graph of statements with qualifiers; a few entities are in very many of them."""
     rng = np.random.default_rng(seed)
-    shares = np.array(list(_STATEMENT_SIZES.values())) / sum(_STATEMENT_SIZES.values())
-    sizes = rng.choice(list(_STATEMENT_SIZES), size=statements, p=shares)
+    shares = np.array(list(STATEMENT_SIZES.values())) / sum(STATEMENT_SIZES.values())
+    sizes = rng.choice(list(STATEMENT_SIZES), size=statements, p=shares)
     return [random_hypergraph(sizes, entities, skew=2.5, relations=204, qualifiers=134, seed=seed)]
 
 
