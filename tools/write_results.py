@@ -1,19 +1,20 @@
 """Write the pages of docs/results from the JSON files beside them.
 
-`hyperheat bench ... --json` makes these, `tools/collect_bugs.py` those of trained detectors and `tools/collect_check.py` those
-of the checker.
+`hyperheat bench ... --json` makes these, `tools/collect_bugs.py` those of trained detectors, `tools/collect_check.py` those
+of the checker and `tools/collect_kg.py` those of trained models of statements.
 """
 
 import json
 import math
 import sys
-import textwrap
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))  # also when a test runs this file
 
 from check_page import check_page
+from kg_page import kg_page
+from settings_table import settings_table
 from tables import number, percent, table
 
 FOLDER = Path(__file__).parents[1] / "docs" / "results"
@@ -270,40 +271,8 @@ def _bugs_data(details: dict) -> list[str]:
 
 
 def _bugs_settings(runs: list[dict]) -> list[str]:
-    """Settings that differ as a table, those that all runs share as a list."""
-    flat = [_flatten(run["settings"]) for run in runs]
-    keys = list(dict.fromkeys(key for settings in flat for key in settings))
-    shared = [key for key in keys if all(key in s and s[key] == flat[0][key] for s in flat)]
-    extra = {
-        "steps": [run["steps"] for run in runs],
-        "epochs": [run["epochs"] for run in runs],
-        "best after samples": [run["best"]["samples"] for run in runs],
-    }
-    rows = [[key, *(_setting(s.get(key, "")) for s in flat)] for key in keys if key not in shared]
-    rows += [[name, *map(number, values)] for name, values in extra.items()]
-    same = ", ".join(f"{key} {_setting(flat[0][key])}" for key in shared if flat[0][key] is not None)
-    shown = textwrap.wrap(f"The same for all: {same}.", 120)
-    return [*table(["", *(run["row"] for run in runs)], rows), "", *shown]
-
-
-def _flatten(settings: dict, path: str = "") -> dict[str, Any]:
-    """Values by dotted key; the class of the model is a value of its own."""
-    found = {}
-    for key, value in settings.items():
-        if isinstance(value, dict) and len(value) == 1 and not path:
-            (name, inner) = next(iter(value.items()))
-            found |= {key: name, **_flatten(inner, f"{key}.")}
-        elif isinstance(value, dict):
-            found |= _flatten(value, f"{path}{key}.")
-        else:
-            found[path + key] = value
-    return found
-
-
-def _setting(value: Any) -> str:
-    if isinstance(value, list) and len(value) > 3:
-        return f"{len(value)} names"
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    more = {key: [run[key] for run in runs] for key in ("steps", "epochs")}
+    return settings_table(runs, {**more, "best after samples": [run["best"]["samples"] for run in runs]})
 
 
 def _bugs_commands(details: dict) -> list[str]:
@@ -323,7 +292,7 @@ def _bugs_commands(details: dict) -> list[str]:
             lines.append(
                 f"hyperheat bugs eval --model {folder}/best --data {place}{told} --json > {folder}/eval-{data}.json"
             )
-    named = " ".join(f"--run {run['row']}=RUNS/{run['row']}" for run in runs)
+    named = " ".join(f"--{'extra' if run['extra'] else 'run'} {run['row']}=RUNS/{run['row']}" for run in runs)
     given = " ".join(f"--{data} {place}" for data, place in folders.items())
     return [*lines, f"python tools/collect_bugs.py {named} {given}", "python tools/write_results.py"]
 
@@ -382,6 +351,8 @@ if (FOLDER / "bugs.json").exists():
     PAGES["bugs.md"] = bugs_page
 if (FOLDER / "check.json").exists():
     PAGES["check.md"] = lambda: check_page(_read("check"))
+if (FOLDER / "kg.json").exists():
+    PAGES["kg.md"] = lambda: kg_page(_read("kg"), _read("kg-runs"), _read("kg-speed"))
 
 if __name__ == "__main__":
     for name, page in PAGES.items():

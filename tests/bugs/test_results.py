@@ -54,7 +54,7 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def arguments(work: Path, out: Path) -> list[str]:
-    named = [f"--run={name}={work / name}" for name in RUNS]
+    named = [f"--run=heat={work / 'heat'}", f"--extra=gnn={work / 'gnn'}"]
     data = ["--heldout", str(work / "corpus"), "--realbugs", str(work / "realbugs")]
     return [*named, *data, "--corpus-seconds", "2", "--out", str(out)]
 
@@ -117,41 +117,87 @@ def test_the_page_shows_the_figures_and_the_commands(work: Path, out: Path):
     assert "hyperheat bugs corpus --packages docs/results/bugs-packages.txt --out CORPUS --clean 0.34" in page
     assert "hyperheat bugs realise refs.jsonl.gz --repos REPOS --out REALBUGS --where fix_like=true\n" in page
     assert "hyperheat bugs eval --model RUNS/gnn/best --data REALBUGS --json > RUNS/gnn/eval-realbugs" in page
-    assert "--run heat=RUNS/heat --run gnn=RUNS/gnn --heldout CORPUS --realbugs REALBUGS" in page
+    assert "--run heat=RUNS/heat --extra gnn=RUNS/gnn --heldout CORPUS --realbugs REALBUGS" in page
     assert "| model | HeatConfig | GnnConfig |" in page
     assert "| heat | 7.5 | 7.5 |" in page
     assert str(work) not in page
     assert "| samples | 39 | 21 | 17 |" in page  # train, valid, test
 
 
-def test_runs_on_other_data_are_refused(work: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    shutil.copytree(work / "gnn", tmp_path / "gnn", ignore=shutil.ignore_patterns("best", "checkpoints"))
-    settings = json.loads((tmp_path / "gnn" / "settings.json").read_text())
-    settings["job"]["shards"][0] = "0" * 64
-    (tmp_path / "gnn" / "settings.json").write_text(json.dumps(settings))
+@pytest.fixture
+def other(work: Path, tmp_path: Path) -> Path:
+    """A copy of a run that a test may change."""
+    return shutil.copytree(work / "gnn", tmp_path / "other")
+
+
+def change(path: Path, *keys: str | int, value: object) -> None:
+    """Put a value into a JSON file."""
+    content = json.loads(path.read_text())
+    inner = content
+    for key in keys[:-1]:
+        inner = inner[key]
+    inner[keys[-1]] = value
+    path.write_text(json.dumps(content))
+
+
+def refusal(work: Path, other: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    """What is said of a run that is not collected; nothing is written."""
     with pytest.raises(SystemExit):
-        collecting.main([*arguments(work, tmp_path), f"--run=other={tmp_path / 'gnn'}"])
-    assert "other: expected a run on the corpus of --heldout" in capsys.readouterr().err
-    assert not (tmp_path / "bugs.json").exists()
+        collecting.main([*arguments(work, other.parent), f"--run=other={other}"])
+    assert not (other.parent / "bugs.json").exists()
+    return capsys.readouterr().err
+
+
+def test_runs_on_other_data_are_refused(work: Path, other: Path, capsys: pytest.CaptureFixture[str]):
+    change(other / "settings.json", "job", "shards", 0, value="0" * 64)
+    assert "other: expected a run on the corpus of --heldout" in refusal(work, other, capsys)
 
 
 def test_evaluations_on_other_samples_are_refused(
-    work: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    work: Path, other: Path, capsys: pytest.CaptureFixture[str]
 ):
-    shutil.copytree(work / "gnn", tmp_path / "gnn", ignore=shutil.ignore_patterns("best", "checkpoints"))
-    asked = ["--model", work / "gnn" / "best", "--data", work / "corpus", "--limit", 2, "--threads", 1]
-    (tmp_path / "gnn" / "eval-heldout.json").write_text(call("bugs", "eval", *asked, "--json"))
-    with pytest.raises(SystemExit):
-        collecting.main([*arguments(work, tmp_path), f"--run=other={tmp_path / 'gnn'}"])
-    assert "other: eval-heldout.json: expected the test samples of" in capsys.readouterr().err
+    change(other / "eval-heldout.json", "limit", value=2)
+    assert "other: eval-heldout.json: expected the test samples of" in refusal(work, other, capsys)
+
+
+def test_evaluations_of_other_weights_are_refused(
+    work: Path, other: Path, capsys: pytest.CaptureFixture[str]
+):
+    shutil.copy(work / "heat" / "eval-realbugs.json", other / "eval-realbugs.json")
+    message = refusal(work, other, capsys)
+    assert "eval-realbugs.json: expected an evaluation of the model in" in message
+    assert "evaluate it again" in message
+
+
+def test_runs_that_have_not_ended_are_refused(work: Path, other: Path, capsys: pytest.CaptureFixture[str]):
+    change(other / "settings.json", "train", "max_steps", value=5)
+    assert "expected a run that has ended, got one that stands at step 4" in refusal(work, other, capsys)
+
+
+def test_models_of_other_sizes_are_not_compared(work: Path, other: Path, capsys: pytest.CaptureFixture[str]):
+    change(other / "eval-heldout.json", "parameters", value=1_000_000)
+    assert "other: expected at most 10 % more parameters than heat has, " in refusal(work, other, capsys)
+    collecting.main([*arguments(work, other.parent), f"--extra=other={other}"])
+    details = json.loads((other.parent / "bugs-runs.json").read_text())
+    assert [(run["row"], run["extra"]) for run in details["runs"]] == [
+        *(("heat", False), ("gnn", True), ("other", True)),
+    ]
+
+
+def test_models_of_nearly_one_size_are_compared():
+    collecting.check_parameters({"one": 100, "other": 110})
+    with pytest.raises(
+        ValueError, match="other: expected at most 10 % more parameters than one has, 100, got 111"
+    ):
+        collecting.check_parameters({"one": 100, "other": 111})
 
 
 def test_a_run_that_was_not_evaluated_is_named(
     work: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
-    with pytest.raises(SystemExit):
-        collecting.main([*arguments(work, tmp_path), f"--run=other={tmp_path / 'none'}"])
-    assert "settings.json: expected a JSON file of a run, got none" in capsys.readouterr().err
+    assert "settings.json: expected a JSON file of a run, got none" in refusal(
+        work, tmp_path / "none", capsys
+    )
 
 
 @pytest.mark.parametrize(

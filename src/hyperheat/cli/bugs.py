@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter, validators
 
 from hyperheat.cli.refusal import fail
+from hyperheat.hypergraph.files import file_sha256
 
 if TYPE_CHECKING:
     from hyperheat.bugs.evaluation import Evaluation
@@ -112,7 +113,8 @@ def evaluate(
         fail(error)
     if json:
         options = {"split": split, "tag": list(tag), "without": list(without), "limit": limit}
-        content = {"model": str(model), "data": str(data), **options, **evaluation.to_json()}
+        weights = {"weights_sha256": file_sha256(model / "model.safetensors")}
+        content = {"model": str(model), **weights, "data": str(data), **options, **evaluation.to_json()}
         sys.stdout.write(json_module.dumps(content, indent=1) + "\n")
     else:
         sys.stdout.write(_table(evaluation) + "\n")

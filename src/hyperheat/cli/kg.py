@@ -4,12 +4,14 @@ import json as json_module
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 from hyperheat.cli.refusal import fail
+from hyperheat.hypergraph.files import file_sha256
 from hyperheat.kg.datasets import load
 from hyperheat.kg.evaluation import MODELS, STARE, Candidates, Evaluation, Protocol
 from hyperheat.kg.evaluation import evaluate as evaluate_scorer
@@ -131,32 +133,37 @@ def evaluate(
             candidates=candidates,
             without_leaks=without_leaks,
         )
-        make = MODELS[model] if model in MODELS and export is None else _trained(model, export)
+        make, identity = _scorer(model, export)
         evaluation = evaluate_scorer(load(data), make, protocol)
     except (ValueError, OSError, ImportError) as error:
         fail(error)
     if json:
-        sys.stdout.write(json_module.dumps({"model": model, **evaluation.to_json()}, indent=1) + "\n")
+        sys.stdout.write(
+            json_module.dumps({"model": model, **identity, **evaluation.to_json()}, indent=1) + "\n"
+        )
     else:
         sys.stdout.write(_table(model, evaluation) + "\n")
 
 
-def _trained(model: str, export: Path | None) -> Callable[[Statements], Scorer]:
-    """How to make the scorer of a trained model, whose vectors are written on the way if asked for."""
-    from hyperheat.kg.neural.export import export_embeddings
-    from hyperheat.kg.neural.folder import load_model
-    from hyperheat.kg.neural.scorer import scorer_for
-
+def _scorer(model: str, export: Path | None) -> tuple[Callable[[Statements], Scorer], dict[str, Any]]:
+    """How to make the scorer, and what identifies the model; vectors are written on the way if asked for."""
     if model in MODELS:
-        raise ValueError(f"export: expected a trained model, got {model}, which has no vectors")
+        if export is not None:
+            raise ValueError(f"export: expected a trained model, got {model}, which has no vectors")
+        return MODELS[model], {"weights_sha256": None, "parameters": 0}
     if not Path(model).is_dir():
         raise ValueError(
             f"model: expected {' or '.join(MODELS)}, or the folder of a trained model, got {model!r}"
         )
+    from hyperheat.kg.neural.export import export_embeddings
+    from hyperheat.kg.neural.folder import load_model
+    from hyperheat.kg.neural.scorer import scorer_for
+
     trained = load_model(model)
     if export is not None:
         export_embeddings(trained, export)
-    return lambda training: scorer_for(trained, training)
+    digest = file_sha256(Path(model) / "model.safetensors")
+    return partial(scorer_for, trained), {"weights_sha256": digest, "parameters": trained.parameters}
 
 
 def _table(model: str, evaluation: Evaluation) -> str:

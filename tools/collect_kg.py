@@ -1,0 +1,241 @@
+"""Collect trained models of statements into docs/results: kg.json, kg-runs.json and pictures of the curves.
+
+    python tools/collect_kg.py --heuristic RUNS/heuristic --run heat=RUNS/heat --run "no encoder=RUNS/no-encoder"
+
+A run is a folder of `hyperheat kg train` into which outputs of `hyperheat kg eval --json` on its best/ have been put, each as
+eval-NAME.json: one for each protocol. A name that is given several times is one row, the mean over runs that differ in the
+seed. The folder of the heuristic holds nothing but its evaluations. Afterwards `python tools/write_results.py` writes the page.
+"""
+
+import argparse
+import statistics
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))  # also when a test runs this file
+
+from training_runs import RESULTS, Run, find_recipe, named_folder, read_json, read_run, thin, write_json
+
+from hyperheat.kg.evaluation import STARE
+from hyperheat.kg.neural.recipes import RECIPES, KgSettings
+from hyperheat.train import draw_curves, to_dict
+
+HEURISTIC = "heuristic"
+_OPTIONS = {"train_on": "train-on", "evaluate_on": "on", "filter_key": "filter"}
+_IDENTITY = ("dataset", "sha256", "statements", "candidates")
+Evaluations = dict[str, list[dict[str, Any]]]
+"""By protocol, the evaluations of all seeds."""
+
+
+def read_rows(runs: Sequence[tuple[str, Path]]) -> dict[str, list[Run[KgSettings]]]:
+    """The runs by row; those of one row differ in the seed alone."""
+    rows: dict[str, list[Run[KgSettings]]] = {}
+    for row, folder in runs:
+        run = read_run(KgSettings, row, folder, _names(folder))
+        if (
+            run.settings.train.watch == "questions"
+        ):  # put there where nothing is held out, whatever was asked for
+            train = replace(run.settings.train, watch="mrr")
+            run = replace(run, settings=replace(run.settings, train=train))
+        rows.setdefault(row, []).append(run)
+    for row, same in rows.items():
+        seeds = [run.settings.train.seed for run in same]
+        alike = all(_seedless(run.settings) == _seedless(same[0].settings) for run in same)
+        if len(set(seeds)) < len(seeds) or not alike:
+            raise ValueError(
+                f"{row}: expected runs that differ in the seed alone, got others of seeds {seeds}"
+            )
+    return rows
+
+
+def _seedless(settings: KgSettings) -> KgSettings:
+    return replace(settings, train=replace(settings.train, seed=0))
+
+
+def _names(folder: Path) -> list[str]:
+    names = sorted(path.stem.removeprefix("eval-") for path in folder.glob("eval-*.json"))
+    if not names:
+        raise ValueError(f"{folder}: expected evaluations such as eval-test.json, got none")
+    return names
+
+
+def read_heuristic(folder: Path) -> Evaluations:
+    """The evaluations of the heuristic by protocol."""
+    found = [read_json(folder / f"eval-{name}.json") for name in _names(folder)]
+    for evaluation in found:
+        if evaluation["model"] != HEURISTIC:
+            raise ValueError(f"{folder}: expected evaluations of the heuristic, got {evaluation['model']}")
+    return by_protocol([found])
+
+
+def by_protocol(seeds: Sequence[Sequence[dict[str, Any]]]) -> Evaluations:
+    """The evaluations of each seed, put together by protocol; each seed has all of them."""
+    found: Evaluations = {}
+    for evaluations in seeds:
+        for evaluation in evaluations:
+            found.setdefault(protocol_name(evaluation["protocol"]), []).append(evaluation)
+    for protocol, same in found.items():
+        if len(same) != len(seeds):
+            raise ValueError(
+                f"protocol {protocol}: expected one evaluation of each of {len(seeds)} runs, got {len(same)}"
+            )
+    return found
+
+
+def protocol_name(protocol: Mapping[str, Any]) -> str:
+    """How a protocol differs from StarE's, in words."""
+    changed = {key: protocol[key] for key, value in asdict(STARE).items() if protocol[key] != value}
+    words = (
+        key.replace("_", " ") + (f" {value}" if value is not True else "") for key, value in changed.items()
+    )
+    return "; ".join(["StarE's", *words])
+
+
+def protocol_options(protocol: Mapping[str, Any]) -> list[str]:
+    """What `kg eval` is told to follow a protocol."""
+    options = []
+    for key, value in asdict(STARE).items():
+        if protocol[key] != value:
+            option = f"--{_OPTIONS.get(key, key).replace('_', '-')}"
+            options.append(option if protocol[key] is True else f"{option} {protocol[key]}")
+    return options
+
+
+def check_comparable(
+    rows: Mapping[str, Sequence[Run[KgSettings]]], evaluated: Mapping[str, Evaluations]
+) -> None:
+    """Refuse runs that have learned from other statements, or were asked about others, under one protocol."""
+    learned: dict[str, str] = {}
+    for run in (run for same in rows.values() for run in same):
+        digest = learned.setdefault(run.settings.train_on, run.job["statements"])
+        if run.job["statements"] != digest:
+            raise ValueError(f"{run.row}: expected a run on the statements of the others, got one on others")
+    asked: dict[str, dict[str, Any]] = {}
+    for row, protocols in evaluated.items():
+        for protocol, evaluations in protocols.items():
+            for evaluation in evaluations:
+                got = {key: evaluation[key] for key in _IDENTITY}
+                expected = asked.setdefault(protocol, got)
+                if got != expected:
+                    raise ValueError(f"{row}: protocol {protocol}: expected {expected}, got {got}")
+
+
+def make_rows(
+    rows: Mapping[str, Sequence[Run[KgSettings]]], evaluated: Mapping[str, Evaluations]
+) -> list[dict[str, Any]]:
+    """What kg.json holds: one row for each row and protocol; minutes are those of the longest run."""
+    protocols = dict.fromkeys(protocol for found in evaluated.values() for protocol in found)
+    made = []
+    for protocol in sorted(protocols, key=len):  # StarE's first
+        for row, found in evaluated.items():
+            if protocol in found:
+                both = mean_metrics(found[protocol])["both"]
+                made.append(
+                    {
+                        "row": row,
+                        **{key: round(both[key], 4) for key in ("mrr", "h1", "h10")},
+                        "protocol": protocol,
+                        "minutes": max((run.minutes for run in rows.get(row, ())), default=0.0),
+                        "seeds": len(rows.get(row, ())),
+                    }
+                )
+    return made
+
+
+def mean_metrics(evaluations: Sequence[dict[str, Any]]) -> dict[str, dict[str, float]]:
+    """The mean over seeds of every figure of every group of questions."""
+    return {
+        group: {key: statistics.fmean(e["metrics"][group][key] for e in evaluations) for key in first}
+        for group, first in evaluations[0]["metrics"].items()
+    }
+
+
+def make_details(
+    rows: Mapping[str, Sequence[Run[KgSettings]]], evaluated: Mapping[str, Evaluations]
+) -> dict[str, Any]:
+    """What kg-runs.json holds: the protocols, and of each row its figures, configuration and curve."""
+    protocols = {}
+    for found in evaluated.values():
+        for name, (first, *_) in found.items():
+            protocol = dict(first["protocol"])
+            protocol["candidate_set"] = protocol.pop("candidates")  # beside their number
+            protocol["options"] = protocol_options(first["protocol"])
+            protocols.setdefault(name, {**protocol, **{key: first[key] for key in _IDENTITY}})
+    return {
+        "protocols": protocols,
+        "evaluations": {
+            row: {name: _describe_evaluations(same) for name, same in found.items()}
+            for row, found in evaluated.items()
+        },
+        "runs": [_describe_run(same) for same in rows.values()],
+    }
+
+
+def _describe_evaluations(evaluations: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    mrr = [evaluation["metrics"]["both"]["mrr"] for evaluation in evaluations]
+    return {
+        "metrics": mean_metrics(evaluations),
+        "mrr_deviation": statistics.stdev(mrr) if len(mrr) > 1 else None,
+        "tied": max(evaluation["tied"] for evaluation in evaluations),
+        "parameters": evaluations[0]["parameters"],
+    }
+
+
+def _describe_run(same: Sequence[Run[KgSettings]]) -> dict[str, Any]:
+    first = same[0]
+    recipe, changes = find_recipe(RECIPES, _seedless(first.settings))
+    losses = [record for record in first.log if "loss" in record]
+    return {
+        "row": first.row,
+        "recipe": recipe,
+        "set": changes,
+        "seeds": [run.settings.train.seed for run in same],
+        "settings": to_dict(_seedless(first.settings)),
+        "steps": first.log[-1]["step"],
+        "epochs": first.log[-1]["epoch"],
+        "curve": [{"samples": int(record["samples"]), "loss": record["loss"]} for record in thin(losses)],
+        "files": {
+            protocol_name(evaluation["protocol"]): name for name, evaluation in first.evaluations.items()
+        },
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--run", action="append", required=True, type=named_folder, metavar="NAME=DIR")
+    parser.add_argument("--heuristic", type=Path, metavar="DIR", help="a folder with its evaluations")
+    parser.add_argument("--out", type=Path, default=RESULTS, metavar="DIR")
+    given = parser.parse_args(arguments)
+    try:
+        collect(given.run, given.heuristic, given.out)
+    except (ValueError, OSError) as error:
+        parser.error(str(error))
+
+
+def collect(runs: Sequence[tuple[str, Path]], heuristic: Path | None, out: Path) -> None:
+    """Read all that was given before anything is written."""
+    rows = read_rows(runs)
+    if HEURISTIC in rows:
+        raise ValueError(f"run: expected other names than {HEURISTIC}, got it")
+    evaluated = {} if heuristic is None else {HEURISTIC: read_heuristic(heuristic)}
+    evaluated |= {
+        row: by_protocol([list(run.evaluations.values()) for run in same]) for row, same in rows.items()
+    }
+    check_comparable(rows, evaluated)
+    details = make_details(rows, evaluated)
+    write_json(out / "kg.json", make_rows(rows, evaluated))
+    write_json(out / "kg-runs.json", details)
+    first = {row: same[0] for row, same in rows.items()}
+    draw_curves(
+        {row: run.folder / "metrics.jsonl" for row, run in first.items()}, "loss", out / "kg-loss.png"
+    )
+
+
+if __name__ == "__main__":
+    main()
