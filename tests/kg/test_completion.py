@@ -240,7 +240,7 @@ def test_labels_may_come_later(folder, tmp_path):
     ("model", "data", "message"),
     [
         ("heuristic", None, "data: expected the statements that the heuristic is made from, got none"),
-        ("nowhere", None, "model: expected heuristic or the folder of a trained model, got 'nowhere'"),
+        ("nowhere", None, "model: expected demo, heuristic or the folder of a trained model, got 'nowhere'"),
         ("nowhere", "x", "data: expected none beside a trained model, which has its own, got x"),
     ],
 )

@@ -39,7 +39,7 @@ def test_columns_hold_indices_into_sorted_tables():
 
 def test_statements_read_as_they_were_written():
     assert list(Statements.build(THREE)) == THREE
-    assert str(EINSTEIN) == "Einstein | educated at | ETH | degree=BSc, major=physics"
+    assert str(EINSTEIN) == "Einstein | educated at | ETH | degree=BSc | major=physics"
     assert str(Statements.build([CURIE])) == "Curie | award | Nobel"
     assert str(Statements.build([])) == "no statements"
 

@@ -96,7 +96,7 @@ kg.command("hyperheat.cli.kg:evaluate", name="eval", help="Filtered ranking of s
 def main() -> None:
     """Run the command line; whatever goes wrong ends with 2, so that 1 can mean findings."""
     try:
-        app(exit_on_error=False, print_error=False)
+        app(sys.argv[1:], exit_on_error=False, print_error=False)
     except CycloptsError as error:
         fail(str(error))
     except ImportError as error:
@@ -110,5 +110,6 @@ def main() -> None:
         sys.exit(0)
     except KeyboardInterrupt:
         sys.exit(130)
-    except Exception:
-        fail("".join(traceback.format_exc()))
+    except Exception as error:
+        traceback.print_tb(error.__traceback__)
+        fail(f"{type(error).__name__}: {error}")

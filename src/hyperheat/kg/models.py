@@ -7,6 +7,7 @@ from hyperheat.kg.asking import Question
 from hyperheat.kg.completion import Completer, Completion
 from hyperheat.kg.datasets import load as load_dataset
 from hyperheat.kg.datasets import read_labels
+from hyperheat.kg.demo import MODEL
 from hyperheat.kg.heuristic import Heuristic
 
 __all__ = ["complete", "load"]
@@ -15,8 +16,8 @@ __all__ = ["complete", "load"]
 def load(model: str | Path, *, data: str | Path | None = None, labels: Path | None = None) -> Completer:
     """Load the folder of a trained model, such as best/ of a run, which holds all that is needed to ask it.
 
-    `heuristic` asks the co-occurrence of the statements of `data` instead. `labels` is a file of ids and labels with a
-    tab between, for a model that was trained without them.
+    `demo` is the small model that comes with the package; `heuristic` asks the co-occurrence of the statements of
+    `data` instead. `labels` is a file of ids and labels with a tab between, for a model that was trained without them.
     """
     more = {} if labels is None else read_labels(labels)
     if model == "heuristic":
@@ -27,12 +28,15 @@ def load(model: str | Path, *, data: str | Path | None = None, labels: Path | No
         return Completer(Heuristic(statements), statements, {**dataset.labels, **more})
     if data is not None:
         raise ValueError(f"data: expected none beside a trained model, which has its own, got {data}")
-    if not Path(model).is_dir():
-        raise ValueError(f"model: expected heuristic or the folder of a trained model, got {str(model)!r}")
+    folder = MODEL if model == "demo" else Path(model)
+    if not folder.is_dir():
+        raise ValueError(
+            f"model: expected demo, heuristic or the folder of a trained model, got {str(model)!r}"
+        )
     from hyperheat.kg.neural.folder import load_model
     from hyperheat.kg.neural.scorer import ModelScorer
 
-    trained = load_model(model)
+    trained = load_model(folder)
     return Completer(ModelScorer(trained), trained.statements, {**trained.names.labels, **more})
 
 

@@ -2,7 +2,7 @@
 
 A statement says `subject relation object`, and its qualifiers say more about it:
 
-    Albert Einstein | educated at | ETH Zurich | academic degree=PhD, academic major=physics
+    Albert Einstein | educated at | ETH Zurich | academic degree=diploma | academic major=physics
 
 Entities and relations live once in two tables, each sorted; the columns hold indices into them:
 
@@ -38,11 +38,9 @@ class Statement:
     qualifiers: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:
-        """The statement as `subject | relation | object | qualifier=value, ...`."""
-        parts = [self.subject, self.relation, self.object]
-        if self.qualifiers:
-            parts.append(", ".join(f"{relation}={value}" for relation, value in self.qualifiers))
-        return " | ".join(parts)
+        """The statement as `subject | relation | object | qualifier=value | ...`."""
+        pairs = (f"{relation}={value}" for relation, value in self.qualifiers)
+        return " | ".join([self.subject, self.relation, self.object, *pairs])
 
 
 class UnknownName(ValueError):

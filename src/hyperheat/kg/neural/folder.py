@@ -75,7 +75,8 @@ def load_model(folder: str | Path) -> TrainedModel:
     if not (folder / "config.json").is_file():
         raise ValueError(f"{folder}: expected the folder of a trained model, got no config.json")
     config = _read(folder / "config.json", lambda values: from_dict(ModelConfig, values))
-    names = _read(folder / "names.json", lambda values: _names(values, config, folder))
+    tokenizer = _read_tokenizer(folder / "tokenizer.json") if isinstance(config.labels, BpeLabels) else None
+    names = _read(folder / "names.json", lambda values: _names(values, tokenizer))
     path = folder / "statements.safetensors"
     try:
         columns = {name: array for name, array in load_file(path).items() if name in _COLUMNS}
@@ -88,16 +89,24 @@ def load_model(folder: str | Path) -> TrainedModel:
     return trained
 
 
-def _names(values: dict[str, Any], config: ModelConfig, folder: Path) -> Names:
-    tokenizer = None
-    if isinstance(config.labels, BpeLabels):
-        tokenizer = (folder / "tokenizer.json").read_text(encoding="utf-8")
-    return Names(
-        entities=tuple(values["entities"]),
-        relations=tuple(values["relations"]),
-        labels=dict(values["labels"]),
-        tokenizer=tokenizer,
-    )
+def _names(values: dict[str, Any], tokenizer: str | None) -> Names:
+    labels = dict(values["labels"])
+    entities, relations = tuple(values["entities"]), tuple(values["relations"])
+    for text in (*entities, *relations, *labels, *labels.values()):
+        if not isinstance(text, str):
+            raise ValueError(f"expected names and labels, got {text!r}")
+    return Names(entities=entities, relations=relations, labels=labels, tokenizer=tokenizer)
+
+
+def _read_tokenizer(path: Path) -> str:
+    from tokenizers import Tokenizer
+
+    text = path.read_bytes().decode("utf-8", "replace")
+    try:
+        Tokenizer.from_str(text)
+    except Exception as error:  # the package has no class of its own for what it cannot read
+        raise ValueError(f"{path}: not a tokenizer: {error}") from error
+    return text
 
 
 def _read(path: Path, build: Callable[[Any], T]) -> T:
