@@ -64,7 +64,7 @@ def check(
         if write_baseline:
             _refuse_part(settings, options, stdin_filename)
         scan = _scan(names, options, settings, stdin=stdin_filename is not None)
-        if write_baseline and scan.missed is None:
+        if write_baseline:
             _write_baseline(scan, quiet=options.quiet)
         report = scan.report(baseline=scan.known(), show_all=show_all)
         _tell(report, scan, output_format, outputs)
@@ -109,6 +109,8 @@ def _write_baseline(scan: "Scan", *, quiet: bool) -> None:
     from hyperheat.report.safe import visible
 
     path = scan.settings.baseline
+    if scan.missed is not None:
+        raise ValueError(f"{path}: not written, since the scan was interrupted")
     assert path is not None
     baseline = make_baseline(scan.report(show_all=True).findings, sources_of(scan.files))
     write_baseline(path, baseline)

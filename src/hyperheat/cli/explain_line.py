@@ -7,7 +7,7 @@ from pathlib import Path
 from hyperheat.check.baseline import read_baseline
 from hyperheat.check.detector import Detector
 from hyperheat.check.discover import MAX_BYTES, FoundFile, shown_path
-from hyperheat.check.files import read_regular
+from hyperheat.check.files import SkippedFile, read_regular
 from hyperheat.check.judge import judge
 from hyperheat.check.records import ScannedFile, ScannedFunction
 from hyperheat.check.scan import scan_data
@@ -32,7 +32,10 @@ def explain_line(path: str, line: int, options: ScanOptions, *, colour: bool) ->
     settings = read_settings([path], options)
     detector = load_for(options, settings)
     absolute = Path(os.path.abspath(path))
-    data = read_regular(absolute, max_bytes=MAX_BYTES)
+    try:
+        data = read_regular(absolute, max_bytes=MAX_BYTES)
+    except SkippedFile as error:
+        raise ValueError(f"{path}: {error}") from None
     file = scan_data(data, FoundFile(shown_path(absolute, Path.cwd()), absolute), detector)
     function = next((f for f in file.functions if f.line <= line <= f.end_line), None)
     if function is None or file.text is None:
@@ -81,9 +84,12 @@ def _verdicts(
 ) -> Iterator[str]:
     """Each place that may be wrong, how sure that is, and whether it is reported."""
     if not function.suspects:
-        yield "Nothing in this function could be repaired by any rule.\n"
+        yield "No rule has anything to say about this function.\n"
         return
-    yield f"The model itself gives {function.no_bug:.3f} to no bug in this function. Where it may be wrong:\n\n"
+    yield (
+        f"The model's own probability that nothing is wrong here is {function.no_bug:.3f}. "
+        "What may be wrong, surest first:\n\n"
+    )
     reasons = _Reasons(file, settings, detector)
     for suspect in function.suspects:
         finding = suspect.finding

@@ -7,8 +7,8 @@ __all__ = ["fail"]
 
 
 def fail(problem: Exception | str) -> NoReturn:
-    """Say what is wrong, with nothing in it that a terminal would obey, and end."""
+    """Say what is wrong on one line, with nothing in it that a terminal would obey, and end."""
     from hyperheat.report.safe import visible
 
-    sys.stderr.write("".join(f"{visible(line)}\n" for line in str(problem).splitlines()))
+    sys.stderr.write(f"{visible(str(problem))}\n")
     raise SystemExit(2)

@@ -1,0 +1,175 @@
+"""Scans without a model: a bug is where the code says so.
+
+    return a - a  # 0.95
+
+is a finding of confidence 0.95: the last `a` should be `b`. Commands run in this process.
+"""
+
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from hyperheat.bugs.onnx.calibration import HELD_OUT, Calibration, Curve, Point
+from hyperheat.check.cache import Cache
+from hyperheat.check.detector import Detector
+from hyperheat.check.discover import FoundFile
+from hyperheat.check.files import SkippedFile, read_regular
+from hyperheat.check.records import ScannedFile, ScannedFunction, Suspect
+from hyperheat.check.suppressions import find_suppressions
+from hyperheat.cli import main
+from hyperheat.report import FileEdit, Finding, Fix, FunctionHeat, Heat, Model, ScanError, SourceText
+
+BUGGY = "def area(a, b):\n    return a * a  # 0.95\n\n\ndef scale(a, b):\n    return a - a  # 0.65\n"
+CLEAN = "def area(a, b):\n    return a * b\n"
+CALIBRATION = Calibration(
+    slope=1.0,
+    intercept=0.0,
+    bug_rate=0.05,
+    tiers={"A": 0.8, "B": 0.6},
+    curves=(
+        Curve(
+            data=HELD_OUT,
+            functions=200,
+            bugs=100,
+            bug_rate=0.05,
+            error=0.01,
+            points=(
+                Point(confidence=0.3, precision=0.5, lower=0.4, recall=0.7, false_alarms=0.1),
+                Point(confidence=0.6, precision=0.9, lower=0.8, recall=0.4, false_alarms=0.01),
+            ),
+        ),
+    ),
+)
+_FUNCTION = re.compile(r"def (\w+)\(")
+_BUG = re.compile(r"(?P<before>.*) (?P<wrong>a)  # (?P<confidence>0\.\d+)")
+
+
+def fake_scan(
+    files: Iterable[FoundFile],
+    detector: Detector,
+    *,
+    jobs: int,
+    cache: Cache | None = None,
+    progress: Callable[[ScannedFile], None] | None = None,
+) -> Iterator[ScannedFile]:
+    """Files as a real scan would yield them."""
+    for file in files:
+        try:
+            scanned = fake_scan_data(read_regular(file.path, max_bytes=100_000), file, detector)
+        except SkippedFile as error:
+            scanned = ScannedFile(
+                file=file, source=None, errors=(ScanError(path=file.shown, rule="HH901", reason=str(error)),)
+            )
+        if progress is not None:
+            progress(scanned)
+        yield scanned
+
+
+def fake_scan_data(data: bytes, file: FoundFile, detector: Detector) -> ScannedFile:
+    """A file whose functions are the lines from one `def` to the next; one with a `?` is not parsed."""
+    text = data.decode()
+    if "?" in text:
+        error = ScanError(path=file.shown, rule="HH900", reason="expected Python, got a question", line=1)
+        return ScannedFile(file=file, source=data, errors=(error,))
+    functions, lines = [], text.splitlines()
+    starts = [number for number, line in enumerate(lines, 1) if _FUNCTION.match(line)]
+    for start, stop in pairwise([*starts, len(lines) + 1]):
+        name = _FUNCTION.match(lines[start - 1])[1]  # pyright: ignore[reportOptionalSubscript]
+        bugs = [(number, match) for number in range(start, stop) if (match := _BUG.match(lines[number - 1]))]
+        suspects = tuple(Suspect(finding=_finding(file.shown, name, n, m), probability=0.5) for n, m in bugs)
+        heats = tuple(_heat(suspect.finding) for suspect in suspects)
+        heat = FunctionHeat(path=file.shown, function=name, line=start, end_line=stop - 1, heats=heats)
+        functions.append(
+            ScannedFunction(
+                name=name, line=start, end_line=stop - 1, no_bug=0.5, suspects=suspects, heat=heat
+            )
+        )
+    return ScannedFile(
+        file=file, source=data, functions=tuple(functions), suppressions=find_suppressions(SourceText(text))
+    )
+
+
+def _finding(path: str, function: str, line: int, bug: re.Match[str]) -> Finding:
+    start, end = bug.start("wrong") + 1, bug.end("wrong") + 1
+    confidence = float(bug["confidence"])
+    return Finding(
+        path=path,
+        rule="HH101",
+        kind="variable-misuse",
+        line=line,
+        column=start,
+        end_line=line,
+        end_column=end,
+        function=function,
+        message="`b` may be meant instead of `a`",
+        confidence=confidence,
+        tier=CALIBRATION.tier(confidence),
+        fix=Fix((FileEdit(line=line, column=start, end_line=line, end_column=end, text="b"),)),
+    )
+
+
+def _heat(finding: Finding) -> Heat:
+    return Heat(
+        line=finding.line,
+        column=finding.column,
+        end_line=finding.end_line,
+        end_column=finding.end_column,
+        suspicion=finding.confidence,
+    )
+
+
+class Ran(NamedTuple):
+    """What a command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+
+@dataclass
+class Project:
+    """A folder to run commands in."""
+
+    folder: Path
+    capture: pytest.CaptureFixture[str]
+    patch: pytest.MonkeyPatch
+    scans: list[dict[str, Any]] = field(default_factory=list)
+
+    def write(self, **files: str) -> None:
+        for name, text in files.items():
+            (self.folder / f"{name}.py").write_text(text)
+
+    def run(self, *words: str) -> Ran:
+        """Run `hyperheat` with these words."""
+        self.patch.setattr(sys, "argv", ["hyperheat", *words])
+        self.capture.readouterr()
+        with pytest.raises(SystemExit) as end:
+            main()
+        out, err = self.capture.readouterr()
+        return Ran(int(end.value.code or 0), out, err)
+
+
+@pytest.fixture
+def project(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Project:
+    """An empty folder, without colours, with a detector that believes what the code says."""
+    found = Project(tmp_path, capsys, monkeypatch)
+
+    def scan(files: Iterable[FoundFile], detector: Detector, **options: Any) -> Iterator[ScannedFile]:
+        found.scans.append(options)
+        return fake_scan(files, detector, **options)
+
+    detector = Detector(tmp_path, Model(name="fake", sha256="0" * 64), CALIBRATION, "key")
+    monkeypatch.setattr("hyperheat.cli.scanning.scan_files", scan)
+    monkeypatch.setattr("hyperheat.cli.scanning.scan_data", fake_scan_data)
+    monkeypatch.setattr("hyperheat.cli.explain_line.scan_data", fake_scan_data)
+    monkeypatch.setattr("hyperheat.cli.scanning.load_detector", lambda folder: detector)
+    monkeypatch.chdir(tmp_path)
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    return found

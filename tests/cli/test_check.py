@@ -1,0 +1,333 @@
+"""`hyperheat check`: what is shown where, exit codes, and what every option does."""
+
+import io
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from tests.check.repairs import commit_all
+from tests.cli.scans import BUGGY, CLEAN, Project
+
+FRAME = """\
+HH101 variable-misuse: `b` may be meant instead of `a`  [confidence 0.950, tier A]
+ --> a.py:2:16 in area
+  |
+1 | def area(a, b):
+2 |     return a * a  # 0.95
+  |                ^
++ |     return a * b  # 0.95
+"""
+
+
+def places(text: str) -> list[tuple[str, int, str]]:
+    """Path, line and tier of the findings of a JSON report."""
+    return [(finding["path"], finding["line"], finding["tier"]) for finding in json.loads(text)["findings"]]
+
+
+def test_the_best_tier_is_shown_and_the_others_are_counted(project: Project):
+    project.write(a=BUGGY)
+    code, out, err = project.run("check")
+    assert (code, out) == (1, FRAME)
+    assert err.startswith("Checked 1 file, 2 functions in ")
+    assert err.endswith("1 finding: 1 in tier A. Hidden: 1 in tier B (--show-all).\n")
+
+
+def test_nothing_to_report(project: Project):
+    project.write(a=CLEAN)
+    code, out, err = project.run("check", "a.py")
+    assert (code, out) == (0, "")
+    assert "0 findings." in err
+
+
+def test_a_file_that_cannot_be_checked_is_told_and_fails_only_with_strict(project: Project):
+    project.write(a=CLEAN, b="what?")
+    code, out, err = project.run("check")
+    assert (code, out) == (0, "HH900 not-parsed: b.py:1: expected Python, got a question\n")
+    assert "Not checked: 1 not parsed (--strict to fail)." in err
+    assert project.run("check", "--strict").code == 3
+    project.write(a=BUGGY)
+    assert project.run("check").code == 1
+    assert project.run("check", "--strict").code == 3
+    assert project.run("check", "--strict", "--exit-zero").code == 3
+
+
+def test_several_outputs_at_once(project: Project):
+    project.write(a=BUGGY)
+    files = ["-o", "sarif:out.sarif", "-o", "report.html", "--output", "json:here/x:y", "-o", "out.xml"]
+    (project.folder / "here").mkdir()
+    code, out, _ = project.run("check", "--output-format", "github", *files)
+    assert code == 1
+    assert out.startswith("::error file=a.py,line=2,")
+    assert json.loads((project.folder / "out.sarif").read_text())["version"] == "2.1.0"
+    assert (project.folder / "report.html").read_text().startswith("<!DOCTYPE html>")
+    assert places((project.folder / "here" / "x:y").read_text()) == [("a.py", 2, "A")]
+    assert (project.folder / "out.xml").read_text().startswith('<testsuites name="hyperheat"')
+
+
+def test_an_output_may_be_a_device_and_stays_one(project: Project):
+    project.write(a=BUGGY)
+    assert project.run("check", "-o", "json:/dev/null").code == 1
+    assert Path("/dev/null").is_char_device()
+
+
+def test_a_precision_is_told_with_what_was_measured(project: Project):
+    project.write(a=BUGGY)
+    code, out, err = project.run("check", "--min-precision", "0.9", "--output-format", "json")
+    assert code == 1
+    assert places(out) == [("a.py", 2, "A"), ("a.py", 6, "B")]
+    (note,) = json.loads(out)["summary"]["notes"]
+    assert "confidence 0.6 on" in note
+    assert "90%" in note
+    assert "80%" in note
+    assert "held-out packages" in note
+    assert "5.0%" in note
+    assert note in err
+
+
+def test_what_fails_a_run_is_shown(project: Project):
+    project.write(a=BUGGY.replace("0.95", "0.25"))
+    assert project.run("check").code == 0
+    code, out, _ = project.run("check", "--fail-on", "B", "--output-format", "json")
+    assert (code, places(out)) == (1, [("a.py", 6, "B")])
+    code, out, _ = project.run("check", "--show-all", "--output-format", "json")
+    assert (code, places(out)) == (0, [("a.py", 2, "C"), ("a.py", 6, "B")])
+
+
+def test_only_changed_functions(project: Project):
+    project.write(a=BUGGY, b=BUGGY)
+    commit_all(project.folder)
+    project.write(a=BUGGY.replace("0.65", "0.9"))
+    code, out, err = project.run("check", "--since", "HEAD", "--output-format", "json")
+    assert (code, places(out)) == (1, [("a.py", 6, "A")])
+    assert "Checked 1 file, 1 function" in err
+
+
+def test_a_baseline_leaves_only_new_findings(project: Project):
+    project.write(a=BUGGY)
+    code, out, err = project.run("check", "--baseline", "known.json", "--write-baseline")
+    assert (code, out) == (0, "")
+    assert f"Findings of all tiers in {project.folder / 'known.json'}: 2." in err
+    assert "Left out: 0 suppressed, 2 in the baseline." in err
+    project.write(a="# moved\n" + BUGGY + "\n\ndef new(a, b):\n    return a + a  # 0.9\n")
+    code, out, err = project.run("check", "--baseline", "known.json", "--output-format", "json")
+    assert (code, places(out)) == (1, [("a.py", 11, "A")])
+    project.write(a=CLEAN)
+    assert (
+        "2 entries of the baseline no longer found." in project.run("check", "--baseline", "known.json").err
+    )
+
+
+def test_comments_keep_findings_quiet_and_unused_ones_are_told(project: Project):
+    project.write(
+        a=BUGGY.replace("# 0.95", "# 0.95 # hyperheat: ignore[HH101] fine"),
+        b=CLEAN + "x = 1  # noqa: HH101\n",
+    )
+    code, out, err = project.run("check")
+    assert (code, out) == (0, "")
+    assert "Left out: 1 suppressed, 0 in the baseline." in err
+    assert "b.py:3:8: unused suppression: no HH101 to ignore here.\n" in err
+
+
+def test_settings_of_the_project_count_and_options_win(project: Project):
+    project.write(a=BUGGY)
+    (project.folder / "pyproject.toml").write_text(
+        '[tool.hyperheat]\ntier = "B"\nper-file-ignores = {"b.py" = ["HH1"]}\n'
+    )
+    project.write(b=BUGGY)
+    assert places(project.run("check", "--output-format", "json").out) == [("a.py", 2, "A"), ("a.py", 6, "B")]
+    assert places(project.run("check", "--tier", "A", "--output-format", "json").out) == [("a.py", 2, "A")]
+
+
+def test_the_settings_are_those_of_what_is_checked(
+    project: Project, tmp_path_factory: pytest.TempPathFactory
+):
+    other = tmp_path_factory.mktemp("other")
+    (other / "pyproject.toml").write_text('[tool.hyperheat]\ntier = "B"\n')
+    (other / "a.py").write_text(BUGGY)
+    assert len(places(project.run("check", str(other), "--output-format", "json").out)) == 2
+
+
+def test_standard_input(project: Project):
+    project.patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(BUGGY.encode())))
+    code, out, _ = project.run("check", "--stdin-filename", "src/new.py", "--output-format", "json")
+    assert (code, places(out)) == (1, [("src/new.py", 2, "A")])
+
+
+def test_standard_input_of_an_excluded_file_or_of_a_large_one(project: Project):
+    for data, words, out in (
+        (BUGGY.encode(), ["--force-exclude", "--exclude", "src/"], ""),
+        (BUGGY.encode(), ["--exclude", "src/"], FRAME.replace("a.py", "src/new.py")),
+        (b"#" * 1_000_001, [], "HH901 skipped: src/new.py: expected at most 1000000 bytes, got more\n"),
+    ):
+        project.patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+        assert project.run("check", "--stdin-filename", "src/new.py", *words).out == out
+
+
+def test_an_interrupt_leaves_what_there_is(project: Project):
+    project.write(a=BUGGY, b="stop", c=BUGGY)
+
+    def interrupted(files, detector, **options):
+        for file in fake(files, detector, **options):
+            if file.path == "b.py":
+                raise KeyboardInterrupt
+            yield file
+
+    from hyperheat.cli import scanning
+
+    fake = scanning.scan_files
+    project.patch.setattr(scanning, "scan_files", interrupted)
+    code, out, err = project.run("check", "-o", "out.json", "--baseline", "known.json", "--write-baseline")
+    assert (code, out) == (2, "")
+    assert err == f"{project.folder / 'known.json'}: not written, since the scan was interrupted\n"
+    assert not (project.folder / "known.json").exists()
+    code, out, err = project.run("check", "-o", "out.json")
+    assert (code, out) == (130, FRAME), err
+    assert "Interrupted: 2 of 3 files were not looked at.\n" in err
+    assert "Interrupted" in json.loads((project.folder / "out.json").read_text())["summary"]["notes"][0]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--tire", "A"], "Unknown option: --tire. Did you mean --tier?"),
+        (["--tier", "D"], 'Invalid value "D" for --tier.'),
+        (["-j", "0"], "--jobs: expected a whole number from 1, got 0"),
+        (["missing.py"], "missing.py: expected a file or folder, got nothing there"),
+        (["--min-confidence", "2"], "--min-confidence: expected a number from 0 to 1, got 2.0"),
+        (
+            ["--min-confidence", "0.5", "--min-precision", "0.5"],
+            "expected min-confidence or min-precision, got both",
+        ),
+        (["--min-precision", "0.95"], "got 0.95: the best that was measured is 0.90"),
+        (["--select", "HH1O1"], "--select: 'HH1O1' is no rule: did you mean HH101?"),
+        (["-o", "report"], "--output: expected FORMAT:FILE with a format of text, json,"),
+        (["-o", "sarif:"], "--output: expected FORMAT:FILE"),
+        (["-o", "a.json", "-o", "json:a.json"], "--output: expected different files, got 'a.json' twice"),
+        (["-o", "json:nowhere/a"], "No such file or directory"),
+        (["-o", "json:."], "expected a regular file or nothing, got a folder"),
+        (
+            ["--stdin-filename", "a.py", "b.py"],
+            "expected either paths or --stdin-filename, got both, such as 'b.py'",
+        ),
+        (["--write-baseline"], "--write-baseline: expected the file that it writes, as --baseline FILE"),
+        (
+            ["--write-baseline", "--baseline", "x", "--since", "HEAD"],
+            "expected a scan of whole files, got --since",
+        ),
+        (["--baseline", "none.json"], "none.json: expected a baseline, got: cannot be read: no such file"),
+        (["--since", "HEAD"], "expected a git repository for changes since HEAD"),
+        (["\x1b[31m\n.py"], "\\x1b[31m\\n.py: expected a file or folder"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_what_cannot_be_done_is_one_sentence_and_2(project: Project, words: list[str], sentence: str):
+    project.write(a=BUGGY)
+    code, out, err = project.run("check", *words)
+    assert code == 2
+    assert sentence in err
+    assert err.count("\n") == 1
+    assert out in ("", FRAME)
+
+
+def test_broken_settings_are_one_sentence_and_2(project: Project):
+    (project.folder / "pyproject.toml").write_text("[tool.hyperheat]\ntyer = 1\n")
+    code, _, err = project.run("check")
+    assert (code, err) == (2, f"{project.folder}/pyproject.toml: tool.hyperheat.tyer: did you mean tier?\n")
+
+
+def test_an_error_of_our_own_is_2_too(project: Project):
+    def fail(*_, **__):
+        raise ZeroDivisionError("\x1b[31m")
+
+    project.patch.setattr("hyperheat.cli.scanning.discover", fail)
+    code, _, err = project.run("check")
+    assert code == 2
+    assert "ZeroDivisionError: \\x1b[31m" in err
+
+
+OPTIONS = {
+    "--tier": ["--tier", "B"],
+    "--min-confidence": ["--min-confidence", "0.6"],
+    "--min-precision": ["--min-precision", "0.5"],
+    "--select": ["--select", "HH2,HH3", "--select", "HH401"],
+    "--ignore": ["--ignore", "HH1"],
+    "--since": ["--since", "HEAD"],
+    "--baseline": ["--baseline", "known.json"],
+    "--exclude": ["--exclude", "a.py"],
+    "--no-gitignore": ["--no-gitignore"],
+    "--force-exclude": ["--force-exclude", "build/c.py"],
+    "--quiet": ["--quiet"],
+    "--show-all": ["--show-all"],
+    "--output-format": ["--output-format", "jsonl"],
+    "--output": ["--output", "out.json"],
+    "--fail-on": ["--fail-on", "C"],
+    "--strict": ["--strict", "broken.txt"],
+    "--exit-zero": ["--exit-zero"],
+    "--write-baseline": ["--write-baseline", "--baseline", "new.json"],
+    "--stdin-filename": ["--stdin-filename", "stdin.py"],
+    "--model": ["--model", "model"],
+    "--jobs": ["--jobs", "7"],
+    "--cache-dir": ["--cache-dir", "cache"],
+    "--no-cache": ["--no-cache"],
+}
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_every_option_changes_something(project: Project, option: str):
+    project.write(a=BUGGY)
+    (project.folder / "broken.txt").write_text("?")
+    commit_all(project.folder)
+    project.write(b=BUGGY)
+    (project.folder / ".gitignore").write_text("b.py\n")
+    (project.folder / "build").mkdir()
+    (project.folder / "build" / "c.py").write_text(BUGGY)
+    (project.folder / "known.json").write_text('{"version": 1}')
+    words = OPTIONS[option]
+    if option == "--baseline":
+        project.run("check", *words, "--write-baseline")
+    models = []
+    detector = __import__("hyperheat.cli.scanning", fromlist=["x"]).load_detector(None)
+    project.patch.setattr(
+        "hyperheat.cli.scanning.load_detector", lambda folder: models.append(folder) or detector
+    )
+
+    def run(*words: str):
+        models.clear()
+        project.scans.clear()
+        project.patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(BUGGY.encode())))
+        code, out, err = project.run("check", *words)
+        files = sorted(path.name for path in project.folder.iterdir())
+        timeless = " ".join(word for word in err.split() if not word[0].isdigit())
+        return code, out, timeless, files, str(project.scans), str(models)
+
+    without = run(*[word for word in words if word in ("broken.txt", "build/c.py")])
+    assert run(*words) != without
+
+
+def test_every_option_is_tried(project: Project):
+    code, out, _ = project.run("check", "--help")
+    assert code == 0
+    assert set(re.findall(r"--[a-z-]+", out)) == set(OPTIONS)
+
+
+def test_colours_by_terminal_and_environment(project: Project):
+    project.write(a=BUGGY)
+    assert "\x1b[" not in project.run("check").out
+    project.patch.setenv("FORCE_COLOR", "1")
+    ran = project.run("check")
+    assert "\x1b[1;31mHH101" in ran.out
+    assert "\x1b[1m1 finding" in ran.err
+    project.patch.setenv("NO_COLOR", "1")
+    assert "\x1b[" not in project.run("check").out
+
+
+def test_the_formats_in_the_help_are_those_that_exist():
+    from typing import get_args
+
+    from hyperheat.cli.outputs import _SUFFIXES, Format
+    from hyperheat.report import FORMATS
+
+    assert list(get_args(Format)) == list(FORMATS)
+    assert set(_SUFFIXES.values()) <= set(FORMATS)

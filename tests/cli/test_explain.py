@@ -1,0 +1,118 @@
+"""`hyperheat explain`: rules, and lines of code."""
+
+import pytest
+from tests.cli.scans import BUGGY, CLEAN, Project
+
+from hyperheat.report import RULES
+
+
+@pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.id)
+def test_every_rule_has_a_page(project: Project, rule):
+    for name in (rule.id, rule.id.lower(), rule.name):
+        code, out, _ = project.run("explain", name)
+        assert code == 0
+        assert out.startswith(f"{rule.id} {rule.name}\n{rule.summary}\n\n")
+        assert out.count("What is reported (-)") == len(rule.kinds)
+        assert ("# hyperheat: ignore[" in out) == bool(rule.kinds)
+
+
+def test_a_page_shows_the_bug_and_its_repair(project: Project):
+    assert project.run("explain", "HH201").out.endswith(
+        "What is reported (-), and the repair that is suggested (+):\n\n"
+        "      def f(a, b):\n"
+        "    -     g(b, a, k=1)\n"
+        "    +     g(a, b, k=1)\n\n"
+        "To keep a line quiet:  # hyperheat: ignore[HH201] and why\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("target", "hint"),
+    [
+        ("HH1O1", "did you mean HH101?"),
+        ("hh3O1", "did you mean HH301?"),
+        ("variable-missuse", "did you mean variable-misuse?"),
+        ("what", "the rules are HH101, HH201, HH301, HH302, HH401, HH900, HH901"),
+    ],
+)
+def test_an_unknown_rule_has_a_nearest_one(project: Project, target: str, hint: str):
+    code, out, err = project.run("explain", target)
+    assert (code, out) == (2, "")
+    assert err == f"{target}: expected a rule or FILE:LINE, got neither: {hint}\n"
+
+
+def test_a_line(project: Project):
+    project.write(a=BUGGY)
+    code, out, _ = project.run("explain", "a.py:5")
+    assert code == 0
+    assert out == (
+        "a.py:5 in scale, lines 5 to 6\n\n"
+        "     > 5 | def scale(a, b):\n"
+        "0.65   6 |     return a - a  # 0.65\n\n"
+        "The model's own probability that nothing is wrong here is 0.500. What may be wrong, surest first:\n\n"
+        "0.650 B  6:16  HH101  `b` may be meant instead of `a`\n"
+        "         Not reported: shown from tier A on, confidence 0.8 (--show-all).\n"
+    )
+    assert (
+        "0.950 A  2:16  HH101  `b` may be meant instead of `a`\n         Reported.\n"
+        in project.run("explain", "a.py:1").out
+    )
+
+
+def test_colours(project: Project):
+    project.write(a=BUGGY)
+    project.patch.setenv("FORCE_COLOR", "1")
+    out = project.run("explain", "a.py:2").out
+    assert "return a * \x1b[1;31ma\x1b[0m  # 0.95" in out
+    assert "\x1b[1;31m0.950 A\x1b[0m" in out
+
+
+@pytest.mark.parametrize(
+    ("settings", "comment", "reason"),
+    [
+        ('ignore = ["HH1"]', "", "HH101 is not looked for here"),
+        ("", "  # hyperheat: ignore", "the comment in line 2 keeps it quiet"),
+        ("min-confidence = 0.99", "", "shown from confidence 0.99 on (min-confidence)"),
+        ('baseline = "known.json"', "", "it is in the baseline"),
+    ],
+)
+def test_why_a_finding_is_not_reported(project: Project, settings: str, comment: str, reason: str):
+    project.write(a=BUGGY.replace("# 0.95", f"# 0.95{comment}"))
+    project.run("check", "--baseline", "known.json", "--write-baseline")
+    (project.folder / "pyproject.toml").write_text(f"[tool.hyperheat]\n{settings}\n")
+    assert f"Not reported: {reason}.\n" in project.run("explain", "a.py:2").out
+
+
+def test_a_finding_that_is_less_likely_than_any_is_none(project: Project):
+    project.write(a="def f(a, b):\n    return a * a  # 0.01\n")
+    assert "Not reported: less sure than of any function (5.0%)." in project.run("explain", "a.py:2").out
+
+
+def test_a_function_without_places(project: Project):
+    project.write(a=CLEAN)
+    assert project.run("explain", "a.py:1").out.endswith(
+        "\nNo rule has anything to say about this function.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "sentence"),
+    [
+        (
+            "import os\n\n" + CLEAN,
+            "a.py:1",
+            "a.py:1: expected a line of a function, since only functions are checked; the nearest is area in line 3",
+        ),
+        (
+            "import os\n",
+            "a.py:1",
+            "a.py:1: expected a line of a function, since only functions are checked; there is none",
+        ),
+        ("what?", "a.py:7", "a.py:7: not checked: expected Python, got a question (line 1)"),
+        ("", "b.py:1", "b.py: cannot be read: no such file or directory"),
+    ],
+)
+def test_a_line_without_a_function(project: Project, source: str, target: str, sentence: str):
+    project.write(a=source)
+    code, out, err = project.run("explain", target)
+    assert (code, out, err) == (2, "", f"{sentence}\n")

@@ -1,0 +1,121 @@
+"""`hyperheat fix`: patches, writing, refusals and exit codes."""
+
+import os
+
+import pytest
+from tests.check.repairs import commit_all, git
+from tests.cli.scans import BUGGY, CLEAN, Project
+
+PATCH = (
+    "--- a/a.py\n+++ b/a.py\n@@ -1,5 +1,5 @@\n def area(a, b):\n"
+    "-    return a * a  # 0.95\n+    return a * b  # 0.95\n \n \n def scale(a, b):\n"
+)
+
+
+@pytest.fixture(autouse=True)
+def read_again_in_this_process(monkeypatch: pytest.MonkeyPatch):
+    """What a worker process does with a repair is tested beside it."""
+    monkeypatch.setattr(
+        "hyperheat.check.fixing.run_jobs", lambda work, jobs, **_: [(job, work(job)) for job in jobs]
+    )
+
+
+def test_a_patch_is_shown_and_nothing_written(project: Project):
+    project.write(a=BUGGY)
+    code, out, err = project.run("fix")
+    assert (code, out) == (1, PATCH)
+    assert err.endswith("1 repair in 1 file shown (--write to apply).\n")
+    assert (project.folder / "a.py").read_text() == BUGGY
+
+
+def test_nothing_to_repair(project: Project):
+    project.write(a=CLEAN)
+    code, out, err = project.run("fix")
+    assert (code, out) == (0, "")
+    assert err.endswith("No repairs.\n")
+
+
+def test_the_patch_can_be_applied(project: Project):
+    project.write(a=BUGGY)
+    (project.folder / "patch").write_text(project.run("fix", "--tier", "B").out)
+    git(project.folder, "apply", "patch")
+    assert (project.folder / "a.py").read_text() == BUGGY.replace("a * a", "a * b").replace("a - a", "a - b")
+
+
+def test_writing_where_git_has_the_file(project: Project):
+    project.write(a=BUGGY, b=BUGGY)
+    commit_all(project.folder)
+    project.write(b=BUGGY + "# mine\n", c=BUGGY)
+    code, out, err = project.run("fix", "--write")
+    assert (code, out) == (2, "")
+    assert (project.folder / "a.py").read_text() == BUGGY.replace("a * a", "a * b")
+    assert (
+        "b.py: not repaired: expected a file that is committed (or --allow-dirty), got one with changes"
+        in err
+    )
+    assert (
+        "c.py: not repaired: expected a file that is committed (or --allow-dirty), got one that git does not"
+        in err
+    )
+    assert err.endswith("1 repair in 1 file written.\n")
+    assert (project.folder / "c.py").read_text() == BUGGY
+    code, out, err = project.run("fix", "--write", "--allow-dirty", "b.py", "c.py")
+    assert (code, out) == (0, "")
+    assert err.endswith("2 repairs in 2 files written.\n")
+    assert (project.folder / "b.py").read_text() == BUGGY.replace("a * a", "a * b") + "# mine\n"
+    assert (project.folder / "c.py").read_text() == BUGGY.replace("a * a", "a * b")
+
+
+def test_a_second_finding_in_a_function_waits(project: Project):
+    project.write(a="def f(a, b):\n    c = a + a  # 0.9\n    return a * a  # 0.95\n")
+    code, out, err = project.run("fix", "--quiet")
+    assert (code, out.count("\n+ "), err) == (1, 1, "")
+    assert "+    return a * b" in out
+    assert "1 more in the same functions wait for the next run." in project.run("fix").err
+
+
+def test_a_repair_that_breaks_the_file_is_not_made(project: Project):
+    project.write(a="def f(a, b): pass\n)\n  return a * a  # 0.95\n", b=BUGGY)
+    code, _, err = project.run("fix", "--write", "--allow-dirty")
+    assert code == 2
+    assert "a.py: not repaired: expected Python after the repair, got: " in err
+    assert err.endswith("1 repair in 1 file written.\n")
+    assert (project.folder / "b.py").read_text() == BUGGY.replace("a * a", "a * b")
+
+
+def test_an_interrupt_writes_nothing(project: Project):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    project.write(a=BUGGY)
+    project.patch.setattr("hyperheat.cli.scanning.scan_files", interrupted)
+    code, out, err = project.run("fix", "--write", "--allow-dirty")
+    assert (code, out, err) == (130, "", "Interrupted: nothing was repaired.\n")
+    assert (project.folder / "a.py").read_text() == BUGGY
+
+
+def test_names_of_files_are_harmless(project: Project):
+    name = "a\n::error::\x1b[31m.py"
+    (project.folder / name).write_text(BUGGY)
+    out = project.run("fix").out
+    assert out.startswith('--- "a/a\\012\\072\\072error')
+    err = project.run("fix", "--write").err
+    assert "a\\n::error::\\x1b[31m.py: not repaired" in err
+    assert "\n::error" not in out + err
+    assert os.listdir(project.folder) == [name]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--allow-dirty"], "--allow-dirty: expected --write beside it, got none"),
+        (["--show-all"], "Unknown option: --show-all."),
+        (["missing"], "missing: expected a file or folder, got nothing there"),
+    ],
+)
+def test_what_cannot_be_done_is_one_sentence_and_2(project: Project, words: list[str], sentence: str):
+    project.write(a=BUGGY)
+    code, out, err = project.run("fix", *words)
+    assert (code, out) == (2, "")
+    assert err.startswith(sentence)
+    assert err.count("\n") == 1
