@@ -49,7 +49,7 @@ MIN_FOUND = 10
 _Z = 1.959964  # of a 95 % interval
 _THRESHOLDS = (*(step / 100 for step in range(1, 100)), 0.995, 0.999)
 _CHUNK = 64
-_BINS = 20
+_BINS = 10
 _LEAST_OF_ERROR = 0.1
 
 
