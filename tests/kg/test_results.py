@@ -154,8 +154,11 @@ def test_what_does_not_belong_together_is_refused(
 ):
     other = shutil.copytree(work / "heat again", tmp_path / "other")
     content = json.loads((other / file).read_text())
-    inner = content[keys[0]] if len(keys) > 1 else content
-    inner[keys[-1]] = value
+    *parts, last = keys
+    inner = content
+    for part in parts:
+        inner = inner[part]
+    inner[last] = value
     (other / file).write_text(json.dumps(content))
     runs = (f"--run=heat={work / 'heat'}", f"--run=other={other}")
     assert message in refusal(capsys, tmp_path, *runs)

@@ -1,7 +1,7 @@
 """Models of statements beside a naive path: the same function from the same weights, computed as published code does.
 
 The naive path builds and projects every slot of every edge and packs edges as the paper does (HEAT), or multiplies every
-message by a matrix (StarE); encodes the whole graph for every 512 questions, the paper's batch; pads all questions to one
+message by a matrix (StarE); encodes the whole graph for every 512 questions unless told, the paper's batch; pads them to one
 length and computes all of their tokens to the last layer; scores all entities at once and hides those that do not compete.
 Letters: N entities, M statements, I incidences, B questions, L padded tokens, D width, H heads.
 """
@@ -34,12 +34,13 @@ from hyperheat.nn import HeatConfig, HeatLayer
 from hyperheat.nn.aggregate import CrossAttentionAggregate
 from hyperheat.tensors import Vocabulary, collate
 from hyperheat.train import override
+from hyperheat.train.memory import freed_memory_kept
 
-__all__ = ["ENCODERS", "Contest", "NaiveModel", "contestants", "measure", "synthetic"]
+__all__ = ["ENCODERS", "PUBLISHED_BATCH", "Contest", "NaiveModel", "contestants", "measure", "synthetic"]
 
 ENCODERS = ("no-encoder", "stare", "heat", "heat-crossatt")
 """Recipes, each of which has an encoder of its own."""
-_PUBLISHED_BATCH = 512
+PUBLISHED_BATCH = 512
 _EQUAL = 1e-4
 _COMPARED = 64
 """Questions whose scores are compared."""
@@ -225,7 +226,12 @@ class Contest:
 
 
 def measure(
-    data: Dataset, encoders: Sequence[str] = ENCODERS, assignments: Sequence[str] = (), repeats: int = 3
+    data: Dataset,
+    encoders: Sequence[str] = ENCODERS,
+    assignments: Sequence[str] = (),
+    *,
+    naive_batch: int = PUBLISHED_BATCH,
+    repeats: int = 3,
 ) -> Iterator[dict[str, Any]]:
     """For each encoder seconds that cores work for an epoch of training, beside the naive path in the same process.
 
@@ -233,13 +239,14 @@ def measure(
     both ways share. Refuses to compare ways whose scores differ by more than 1e-4.
     """
     for name in encoders:
-        contest = contestants(name, data, assignments)
+        contest = contestants(name, data, assignments, naive_batch)
         if contest.difference > _EQUAL:
             raise ValueError(
                 f"{name}: expected scores equal to {_EQUAL}, got a difference of {contest.difference:.1e}"
             )
         runs = {"lean": contest.lean, "naive": contest.naive}
-        times = interleaved_ms(runs, repeats=repeats, seconds=_SECONDS, clock=time.process_time)
+        with freed_memory_kept():  # as in training
+            times = interleaved_ms(runs, repeats=repeats, seconds=_SECONDS, clock=time.process_time)
         yield {
             "encoder": name,
             "seconds_per_epoch": round(times["lean"] * len(contest.job.batches(0)) / 1e3, 2),
@@ -248,7 +255,9 @@ def measure(
         }
 
 
-def contestants(recipe: str, data: Dataset, assignments: Sequence[str] = ()) -> Contest:
+def contestants(
+    recipe: str, data: Dataset, assignments: Sequence[str] = (), naive_batch: int = PUBLISHED_BATCH
+) -> Contest:
     """Forward and backward of the first batch of an epoch, lean and naive."""
     settings = replace(RECIPES[recipe](), hide_asked=False, drop_statements=0.0, qualifier_questions=0.0)
     settings = override(settings, assignments)
@@ -265,8 +274,8 @@ def contestants(recipe: str, data: Dataset, assignments: Sequence[str] = ()) -> 
     def run_naive() -> float:
         naive.train(job.model.training)
         total = 0.0
-        for start in range(0, len(batch.main), _PUBLISHED_BATCH):
-            chosen = batch.main[start : start + _PUBLISHED_BATCH]
+        for start in range(0, len(batch.main), naive_batch):
+            chosen = batch.main[start : start + naive_batch]
             tokens, targets = _targets(job.questions, trained.statements, chosen, candidates, settings)
             loss = naive.loss(tokens, targets, candidates)
             loss.backward()
@@ -333,5 +342,11 @@ def synthetic(seed: int = 0) -> Dataset:
         value=entities(qualifiers.sum(), counts.entities),
     )
     first, second, _ = np.cumsum(counts.statements)
-    parts = {"train": every[:first], "valid": every[first:second], "test": every[second:]}
-    return Dataset(source="synthetic", format="none", labels={}, **parts)
+    return Dataset(
+        source="synthetic",
+        format="none",
+        train=every[:first],
+        valid=every[first:second],
+        test=every[second:],
+        labels={},
+    )

@@ -4,14 +4,14 @@ import ctypes
 import gc
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 __all__ = ["interleaved_ms", "peak_mb"]
 
 
 def interleaved_ms(
-    contestants: dict[str, Callable[[], object]],
+    contestants: Mapping[str, Callable[[], object]],
     *,
     repeats: int = 5,
     seconds: float = 20.0,
