@@ -38,7 +38,7 @@ __all__ = [
 MAX_LINE = 20_000
 """Characters of the longest line that is read; longer ones are data, or made by machines."""
 MAX_FUNCTIONS = 3_000
-"""Functions of the largest file that is read, inner ones included."""
+"""Functions, and classes, of the largest file that is read; inner ones count, and so do mentions in text."""
 MAX_NODES = 8_000
 """Nodes of the largest function that is scored: the standard library's largest have about as many."""
 MAX_CANDIDATES = 40_000
@@ -76,7 +76,7 @@ def examine_text(text: str, known: Collection[str], score: Score, calibration: C
             if digest not in known and digest not in made:
                 made[digest] = answer(question, score, calibration)
         except TooMuchSource as error:
-            errors.append(_error(error))
+            errors.append(_error(error, function))
         else:
             functions.append([function.name, function.span[0], digest])
     comments = [comment_record(comment) for comment in find_suppressions(source)]
@@ -95,7 +95,7 @@ def read_text(data: bytes) -> str:
         return decode(data)[0]
     except SlowEncodingError as error:
         raise TooMuchSource(None, 1, str(error)) from None
-    except (SyntaxError, LookupError, UnicodeDecodeError):
+    except (SyntaxError, LookupError, UnicodeError):
         Source.read(data)  # which says what is wrong with it
         raise
 
@@ -104,27 +104,29 @@ def _check_lines(text: str) -> None:
     longest = max(map(len, _LINE_END.split(text)))
     if longest > MAX_LINE:
         raise TooMuchSource(None, None, f"expected lines of at most {MAX_LINE} characters, got {longest}")
-    functions = text.count("def ")
-    if functions > MAX_FUNCTIONS:
-        raise TooMuchSource(None, None, f"expected at most {MAX_FUNCTIONS} functions, got about {functions}")
+    for word in ("def", "class"):
+        if (count := text.count(f"{word} ")) > MAX_FUNCTIONS:
+            problem = f"expected `{word}` at most {MAX_FUNCTIONS} times, got it {count} times"
+            raise TooMuchSource(None, None, problem)
 
 
 def _refused(error: SourceError) -> Record:
     return {"functions": [], "known": {}, "errors": [_error(error)], "comments": []}
 
 
-def _error(error: SourceError) -> list[Any]:
-    """The rule, reason and line of what cannot be looked at."""
-    return ["HH901" if isinstance(error, TooMuchSource) else "HH900", error.problem, error.line]
+def _error(error: SourceError, function: FunctionGraph | None = None) -> list[Any]:
+    """The rule, reason and line of what cannot be looked at: a file, or one of its functions."""
+    rule = "HH901" if isinstance(error, TooMuchSource) else "HH900"
+    if function is None:
+        return [rule, error.problem, error.line]
+    return [rule, f"the function {function.name}: {error.problem}", function.span[0]]
 
 
 def _ask(function: FunctionGraph, source: SourceText) -> tuple[Question, str]:
     """What the detector is asked about a function, and a digest of all that its answer depends on."""
     line, _, end_line, _ = function.span
-    if function.graph.num_nodes > MAX_NODES:
-        got = f"got {function.graph.num_nodes}"
-        problem = f"expected at most {MAX_NODES} nodes in the function {function.name}, {got}"
-        raise TooMuchSource(None, line, problem)
+    if (nodes := function.graph.num_nodes) > MAX_NODES:
+        raise TooMuchSource(None, None, f"expected at most {MAX_NODES} nodes, got {nodes}")
     rewrites = candidates(function, most=MAX_CANDIDATES)
     columns, order = encode_candidates(function, rewrites)
     sample = Sample(

@@ -161,12 +161,12 @@ def _decode(source: bytes, path: str | None) -> str:
         return source.decode(encoding)
     except SyntaxError as error:
         raise SourceError(path, 1, f"expected a known encoding, got: {error.msg}") from None
-    except LookupError as error:  # a codec that does not give text, such as base64
-        raise SourceError(path, 1, f"expected a text encoding, got: {error}") from None
     except UnicodeDecodeError as error:
         line = 1 + source.count(b"\n", 0, error.start)
         got = f"the byte 0x{source[error.start]:02x} ({error.reason})"
         raise SourceError(path, line, f"expected text in {error.encoding}, got {got}") from None
+    except (LookupError, UnicodeError) as error:  # a codec that does not give text, such as base64
+        raise SourceError(path, 1, f"expected a text encoding, got: {error}") from None
 
 
 def _surrogate(text: str) -> list[tuple[str, str]]:

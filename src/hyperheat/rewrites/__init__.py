@@ -58,6 +58,5 @@ def candidates(function: FunctionGraph, *, most: int | None = None) -> tuple[Rew
     every = (rewrite for kind in KINDS.values() for rewrite in kind.find(body))
     found = list(islice(every, None if most is None else most + 1))
     if most is not None and len(found) > most:
-        problem = f"expected at most {most} candidates in the function {function.name}, got more"
-        raise TooMuchSource(None, function.span[0], problem)
+        raise TooMuchSource(None, function.span[0], f"expected at most {most} candidates, got more")
     return tuple(sorted(found, key=lambda rewrite: rewrite.location))

@@ -224,7 +224,7 @@ def _attempt(work: Callable[[Any], Any], job: Any, limits: Limits) -> _Answer | 
     except MemoryError:
         return _Answer(Lost(f"it took more than {(limits.memory or 0) / 1e6:,.0f} MB of memory"))
     except Exception as error:  # one bad job never stops the rest
-        return _Answer(Lost(f"{type(error).__name__}: {error}"))
+        return _Answer(Lost(f"{type(error).__name__}: {error}"[:200]))
 
 
 def _die_with_parent() -> None:

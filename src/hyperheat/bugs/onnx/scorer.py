@@ -20,7 +20,7 @@ import numpy as np
 
 from hyperheat.bugs.batch import BugBatch, collate_samples
 from hyperheat.bugs.onnx.checks import OUTPUTS, check_graph
-from hyperheat.bugs.onnx.inputs import MAX_SLOTS, collate_rows, inputs
+from hyperheat.bugs.onnx.inputs import MAX_SLOTS, collate_rows, inputs, layout_rows
 from hyperheat.bugs.onnx.manifest import FORMAT, read_folder
 from hyperheat.bugs.sample import TEXTS, Sample
 from hyperheat.bugs.views import BinaryEdges, Hyperedges
@@ -30,7 +30,11 @@ from hyperheat.tensors import BudgetSampler, HypergraphBatch, Segments, Vocabula
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
-__all__ = ["SampleScores", "Scorer", "ScorerConfig"]
+__all__ = ["MAX_PAIRS", "SampleScores", "Scorer", "ScorerConfig"]
+
+
+MAX_PAIRS = 2_500_000
+"""Pairs of nodes that attention compares at a time in the largest sample that is read, padding included."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,9 +125,14 @@ class Scorer:
 
     def problem(self, sample: Sample) -> str | None:
         """Why the sample cannot be scored, or None."""
+        if self.config.binarise:
+            return None
         largest = int(np.diff(sample.graph.offsets).max(initial=0)) + 1
-        if not self.config.binarise and largest > MAX_SLOTS:
+        if largest > MAX_SLOTS:
             return f"expected at most {MAX_SLOTS} nodes in a relation, got {largest}"
+        pairs = max(group.rows * group.width**2 for group in layout_rows(sample.graph.offsets).groups)
+        if pairs > MAX_PAIRS:
+            return f"expected at most {MAX_PAIRS} pairs of nodes in relations of one size, got {pairs}"
         return None
 
     def score(self, samples: Sequence[Sample], *, budget: int = 3_000) -> list[SampleScores]:
