@@ -5,36 +5,15 @@ from pathlib import Path
 
 import torch
 from tests.bugs.samples import all_samples
+from tests.check.scores import CALIBRATION
 
 from hyperheat.bugs.calibrated import add_calibration
 from hyperheat.bugs.export import export_detector
 from hyperheat.bugs.folder import DetectorConfig, new_detector
-from hyperheat.bugs.onnx.calibration import HELD_OUT, Calibration, Curve, Point
 from hyperheat.nn import VARIANTS
 from hyperheat.tensors import Vocabulary
 
-__all__ = ["CALIBRATION", "export_tiny_detector"]
-
-CALIBRATION = Calibration(
-    slope=1.0,
-    intercept=0.0,
-    bug_rate=0.05,
-    tiers={"A": 0.5, "B": 0.2},
-    curves=(
-        Curve(
-            data=HELD_OUT,
-            functions=200,
-            bugs=100,
-            bug_rate=0.05,
-            error=0.01,
-            points=(
-                Point(confidence=0.2, precision=0.6, lower=0.5, recall=0.7, false_alarms=0.1),
-                Point(confidence=0.5, precision=0.9, lower=0.8, recall=0.4, false_alarms=0.01),
-            ),
-        ),
-    ),
-)
-"""One under which confidence is the model's own probability."""
+__all__ = ["export_tiny_detector"]
 
 
 def export_tiny_detector(folder: Path) -> Path:

@@ -1,0 +1,71 @@
+"""Scans that are killed at random moments while they use one cache; prints how many were, and how many results are wrong.
+
+Processes are copies of this one, which has loaded all it needs, and score without a model: many scans in little time.
+"""
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from tests.check.scores import CALIBRATION, pseudo_scores
+from tests.check.test_cache import DETECTOR, EDITS, SOURCE
+
+from hyperheat.check import scan
+from hyperheat.check.cache import Cache
+from hyperheat.check.discover import FoundFile
+from hyperheat.check.examine import examine
+from hyperheat.check.records import ScannedFile
+
+_FILES = 4
+
+
+def main(folder: Path, kills: int) -> None:
+    """Edit files, start a scan and kill it, again and again; look at the cache after each."""
+    scan.run_jobs = _run_here  # type: ignore[assignment]
+    rng = Random(0)
+    files = [FoundFile(f"{number}.py", folder / f"{number}.py") for number in range(_FILES)]
+    for file in files:
+        file.path.write_text(SOURCE)
+    cache = Cache.open(folder / "cache", DETECTOR)
+    start = time.perf_counter()
+    _scan(files, None)
+    usual = time.perf_counter() - start
+    killed = wrong = 0
+    while killed < kills:
+        before, after = rng.choice(EDITS)
+        rng.choice(files).path.write_bytes(SOURCE.replace(before, after).encode())
+        killed += _kill_scan(files, cache, rng.uniform(0, usual))
+        if killed % 20 == 0 or killed == kills:
+            wrong += _scan(files, cache) != _scan(files, None)
+    sys.stdout.write(f"{killed} {wrong}\n")
+
+
+def _kill_scan(files: list[FoundFile], cache: Cache, seconds: float) -> bool:
+    """Start a scan and kill it after some time; whether it was still at work."""
+    pid = os.fork()
+    if pid == 0:
+        _scan(files, cache)
+        os._exit(0)
+    time.sleep(seconds)
+    os.kill(pid, signal.SIGKILL)
+    _, status = os.waitpid(pid, 0)
+    return os.WIFSIGNALED(status)
+
+
+def _scan(files: list[FoundFile], cache: Cache | None) -> list[tuple[object, ...]]:
+    done: Iterator[ScannedFile] = scan.scan_files(files, DETECTOR, jobs=1, cache=cache)
+    return [(file.path, file.source, file.functions, file.errors) for file in done]
+
+
+def _run_here(_work: object, jobs: Iterable[Any], **_: object) -> Iterator[tuple[Any, Any]]:
+    for job in jobs:
+        yield job, examine(job.data, job.known, pseudo_scores, CALIBRATION)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]))

@@ -1,0 +1,188 @@
+"""Scans: the same report for any number of workers and any state of the cache, and losses that stay single."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hyperheat.check import scan
+from hyperheat.check.cache import FOLDER, Cache
+from hyperheat.check.detector import Detector, load_detector
+from hyperheat.check.discover import Selection, discover
+from hyperheat.check.judge import judge, sources_of
+from hyperheat.check.records import ScannedFile
+from hyperheat.check.scan import scan_files, scan_source
+from hyperheat.check.settings import Settings
+from hyperheat.report import FORMATS
+from hyperheat.workers import WorkersError
+
+HERE = Path(__file__).parent
+SOURCES = {
+    "shop/cart.py": "def total(prices, rate):\n    s = 0\n    for p in prices:\n        s += p * rate\n    return s\n",
+    "shop/stock.py": "class Stock:\n    def take(self, item, count):\n        if count > self.left[item]:\n"
+    "            raise ValueError(item)\n        self.left[item] -= count\n        return count\n",
+    "shop/area.py": "def area(w, h):\n    return multiply(w, h)\n\n\n"
+    "def fits(w, h, box):\n    return w <= box and h <= box\n",
+    "shop/broken.py": "def f(:\n",
+    "shop/empty.py": "",
+}
+
+
+@pytest.fixture(scope="module")
+def detector(exported_detector: Path) -> Detector:
+    return load_detector(exported_detector)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    for name, text in SOURCES.items():
+        path = tmp_path / "project" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return tmp_path / "project"
+
+
+def scan_project(root: Path, detector: Detector, *, jobs: int = 1, cached: bool = True) -> list[ScannedFile]:
+    found = discover(["."], root=root, selection=Selection())
+    cache = Cache.open(root / FOLDER, detector) if cached else None
+    return list(scan_files(found.files, detector, jobs=jobs, cache=cache))
+
+
+def report(files: list[ScannedFile], detector: Detector) -> str:
+    return FORMATS["json"](judge(files, Settings(), detector, show_all=True), sources_of(files))
+
+
+def test_the_report_depends_neither_on_workers_nor_on_the_cache(project, detector):
+    first = report(scan_project(project, detector, cached=False), detector)
+    assert first.count('"rule": "HH') > 3
+    assert '"path": "shop/broken.py"' in first
+    assert report(scan_project(project, detector, jobs=3), detector) == first
+    warm = scan_project(project, detector, jobs=2)
+    assert report(warm, detector) == first
+    assert [file.cached for file in warm] == [2, 0, 1, 0, 1]
+    alone = scan_source(SOURCES["shop/area.py"], detector, path="shop/area.py")
+    assert alone.functions == warm[0].functions
+
+
+def test_only_the_function_that_changed_is_scored_again(project, detector):
+    scan_project(project, detector)
+    path = project / "shop" / "area.py"
+    path.write_text("\n\n" + SOURCES["shop/area.py"].replace("multiply(w, h)", "multiply(h, w)"))
+    (changed, *_) = again = scan_project(project, detector)
+    assert (changed.path, changed.cached) == ("shop/area.py", 1)
+    assert report(again, detector) == report(scan_project(project, detector, cached=False), detector)
+
+
+def test_known_results_start_no_worker(project, detector, monkeypatch):
+    cold = report(scan_project(project, detector), detector)
+    monkeypatch.setattr(scan, "_Work", lambda _: pytest.fail)
+    assert report(scan_project(project, detector), detector) == cold
+
+
+def test_a_scan_of_known_files_loads_neither_numpy_nor_a_runtime(project, detector):
+    scan_project(project, detector)
+    script = (
+        "import sys\nfrom pathlib import Path\n"
+        "from tests.check.test_scan import report, scan_project\n"
+        "for name in [name for name in sys.modules if name.partition('.')[0] == 'numpy']: del sys.modules[name]\n"
+        "from hyperheat.check.detector import load_detector\n"
+        f"detector = load_detector(Path({str(detector.folder)!r}))\n"
+        f"report(scan_project(Path({str(project)!r}), detector), detector)\n"
+        "heavy = ('numpy', 'onnxruntime', 'torch', 'pyarrow', 'onnx', 'hyperheat.pycode')\n"
+        "print([name for name in heavy if name in sys.modules])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=HERE.parents[1])
+    assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
+def test_scanning_needs_neither_torch_nor_onnx_nor_pyarrow(detector):
+    script = (
+        "import sys\n"
+        "for name in ('torch', 'onnx', 'pyarrow', 'safetensors'): sys.modules[name] = None\n"
+        "from pathlib import Path\n"
+        "from hyperheat.check.detector import load_detector\n"
+        "from hyperheat.check.scan import scan_source\n"
+        f"detector = load_detector(Path({str(detector.folder)!r}))\n"
+        "print(len(scan_source('def f(a, b): return g(a, b)', detector).functions))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("1\n", "")
+
+
+def test_files_come_in_order_and_are_told_as_they_are_done(project, detector):
+    told: list[str] = []
+    files = discover(["."], root=project, selection=Selection()).files
+    done = scan_files(files, detector, jobs=2, progress=lambda file: told.append(file.path))
+    assert [file.path for file in done] == sorted(told) == sorted(f"{name}" for name in SOURCES)
+
+
+def test_files_that_vanish_or_grow_cost_only_themselves(project, detector):
+    files = discover(["."], root=project, selection=Selection()).files
+    (project / "shop" / "area.py").unlink()
+    (project / "shop" / "cart.py").write_bytes(b"#" * 1_000_001)
+    area, _, cart, _, stock = scan_files(files, detector, jobs=1)
+    assert [error.reason for error in area.errors] == ["cannot be read: no such file or directory"]
+    assert [error.reason for error in cart.errors] == ["expected at most 1000000 bytes, got 1000001"]
+    assert [function.name for function in stock.functions] == ["Stock.take"]
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="the workers are found there")
+def test_a_worker_that_is_killed_costs_at_most_one_file(project, detector):
+    killed: list[int] = []
+
+    def kill(_: ScannedFile) -> None:
+        if not killed:
+            killed.extend(_workers())
+            for pid in killed:
+                os.kill(pid, signal.SIGKILL)
+
+    files = discover(["."], root=project, selection=Selection()).files
+    done = list(scan_files(files, detector, jobs=1, progress=kill))
+    assert killed
+    lost = [file for file in done if file.errors and file.path != "shop/broken.py"]
+    assert [file.errors[0].reason for file in lost] in (
+        [],  # the worker was waiting for its next job, which went to another one
+        ["could not be looked at: its worker process ended by signal 9"],
+    )
+    whole = [file for file in scan_files(files, detector, jobs=1) if file.path not in [f.path for f in lost]]
+    assert [file for file in done if file not in lost] == whole
+
+
+def test_a_damaged_model_ends_the_scan(project, exported_detector, tmp_path):
+    folder = shutil.copytree(exported_detector, tmp_path / "copy")
+    with (folder / "model.onnx").open("ab") as file:
+        file.write(b"x")
+    with pytest.raises(WorkersError, match=r"model.onnx: expected \d+ bytes as in the manifest"):
+        scan_project(project, load_detector(folder), cached=False)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda folder: (folder / "manifest.json").unlink(), "got a folder without manifest.json"),
+        (lambda folder: (folder / "calibration.json").write_text("{}"), "calibration.json: expected"),
+    ],
+)
+def test_a_folder_that_is_no_detector_is_refused(exported_detector, tmp_path, change, message):
+    folder = shutil.copytree(exported_detector, tmp_path / "copy")
+    change(folder)
+    with pytest.raises(ValueError, match=message):
+        load_detector(folder)
+
+
+def _workers() -> list[int]:
+    """The processes that work for this one: children of its fork server."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/status"):
+        try:
+            fields = dict(line.split(":\t", 1) for line in path.read_text().splitlines() if ":\t" in line)
+            parent = (path.parents[1] / fields["PPid"] / "status").read_text()
+        except (OSError, KeyError):
+            continue
+        if f"PPid:\t{os.getpid()}\n" in parent:
+            found.append(int(path.parent.name))
+    return found
