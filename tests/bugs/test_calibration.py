@@ -179,6 +179,15 @@ def test_fixes_are_drawn_by_tag(fixes: Path):
     assert all(sample.origin.tags == () for sample in others)
 
 
+def test_a_fix_comes_with_the_repaired_function(tmp_path: Path):
+    samples = [
+        replace(sample, origin=replace(sample.origin, tags=("repaired",) if sample.target == NO_BUG else ()))
+        for sample in samples_of("gnu", 3)
+    ]
+    drawn = list(draw_functions(write_folder(tmp_path, {"test/gnu": samples}), "test", 1000))
+    assert [sample.target == NO_BUG for sample in drawn] == [True, False] * 3
+
+
 def test_a_split_without_samples_is_named(fixes: Path):
     with pytest.raises(ValueError, match="expected samples in the split 'valid', got none"):
         list(draw_functions(fixes, "valid", 10))

@@ -17,7 +17,7 @@ from hyperheat.bugs.dataset import read_manifest
 from hyperheat.bugs.onnx import Scorer
 from hyperheat.bugs.onnx.calibration import HELD_OUT, REAL_FIXES, Calibration, Curve, log_odds
 from hyperheat.bugs.onnx.measuring import CLEAN, Outcome, Outcomes, ask, measure_curve, weights
-from hyperheat.bugs.sample import NO_BUG, Origin, Sample
+from hyperheat.bugs.sample import NO_BUG, Sample
 from hyperheat.bugs.shards import Shard
 
 __all__ = ["PRECISIONS", "Measured", "Progress", "calibrate", "choose_tiers", "draw_functions", "fit"]
@@ -110,17 +110,14 @@ def draw_functions(
 
 def _draw_rows(shard: Shard, tags: frozenset[str], without: frozenset[str]) -> list[int]:
     """For each function in a random order, the row of the clean sample, if any, and of one with a bug, if any."""
-    functions: dict[Origin, tuple[list[int], list[int]]] = {}
+    functions: dict[int, tuple[list[int], list[int]]] = {}
     for row in range(len(shard)):
         sample = shard[row]
-        own = frozenset(sample.origin.tags)
+        origin, own = sample.origin, frozenset(sample.origin.tags)
         if tags <= own and not without & own:
-            functions.setdefault(sample.origin, ([], []))[sample.target != NO_BUG].append(row)
-    places = {
-        rank(origin.project, origin.version, origin.path, origin.function, origin.line): rows
-        for origin, rows in functions.items()
-    }
-    return [rows[place % len(rows)] for place in sorted(places) for rows in places[place] if rows]
+            place = rank(origin.project, origin.version, origin.path, origin.function, origin.line)
+            functions.setdefault(place, ([], []))[sample.target != NO_BUG].append(row)
+    return [rows[place % len(rows)] for place in sorted(functions) for rows in functions[place] if rows]
 
 
 def calibrate(
