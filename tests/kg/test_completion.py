@@ -10,6 +10,7 @@ from tests.kg.neural_data import HEAT, new_model, random_statements
 
 from hyperheat import kg
 from hyperheat.kg import Completer, Statement, Statements
+from hyperheat.kg.heuristic import _NEW_THERE as NEW
 from hyperheat.kg.heuristic import Heuristic
 from hyperheat.kg.neural.encoders import NoEncoder, Table
 from hyperheat.kg.neural.folder import TrainedModel, save_model
@@ -40,17 +41,22 @@ def table(completion) -> list[tuple[str, float, str]]:
 
 def test_objects(completer: Completer):
     # Of film's three statements one holds each of Oscar, Globe, France and Ann; France never answered `award`,
-    # and Ann is neither subject nor object, so no candidate: shares of 1 + 1 + 0.1.
+    # and Ann is neither subject nor object, so no candidate: shares of 1 + 1 + NEW.
     found = completer.complete("the film", "AWARD received", None)
-    assert table(found) == [("Globe", 0.4762, "known"), ("Oscar", 0.4762, "known"), ("France", 0.0476, "new")]
+    share = round(1 / (2 + NEW), 4)
+    assert table(found) == [
+        ("Globe", share, "known"),
+        ("Oscar", share, "known"),
+        ("France", round(NEW / (2 + NEW), 4), "new"),
+    ]
     assert [a.label for a in found] == [None, "Academy Award", None]
     assert [a.rank for a in found] == [1, 2, 3]
 
 
 def test_qualifiers_decide_what_is_known(completer: Completer):
-    # film gives Oscar, Globe 1/3 each and France 0.1/3; Ann gives film, play 0.1/2 each and Oscar, Tony 1/2 each
+    # film gives Oscar, Globe 1/3 each and France NEW/3; Ann gives film, play NEW/2 each and Oscar, Tony 1/2 each
     found = completer.complete("film", "award", None, {"winner": "Ann"})
-    total = 1 / 3 + 1 / 2 + 1 / 2 + 1 / 3 + 0.1 / 3 + 0.1
+    total = 1 / 3 + 1 / 2 + 1 / 2 + 1 / 3 + NEW / 3 + NEW
     assert table(found)[:3] == [
         ("Oscar", round((1 / 3 + 1 / 2) / total, 4), "known"),
         ("Tony", round(1 / 2 / total, 4), "new"),
@@ -90,7 +96,10 @@ def test_known_answers_can_be_left_out(completer: Completer):
 
 def test_candidates_can_be_named(completer: Completer):
     found = completer.complete("film", "award", None, candidates=["academy award", "France"])
-    assert table(found) == [("Oscar", 0.9091, "known"), ("France", 0.0909, "new")]
+    assert table(found) == [
+        ("Oscar", round(1 / (1 + NEW), 4), "known"),
+        ("France", round(NEW / (1 + NEW), 4), "new"),
+    ]
     with pytest.raises(ValueError, match="candidates: expected at least one entity, got none"):
         completer.complete("film", "award", None, candidates=[])
 
@@ -122,12 +131,12 @@ def test_what_cannot_be_asked_is_said(question: str, message: str, completer: Co
 
 
 def test_it_prints_as_a_table(completer: Completer):
-    assert str(completer.ask("The Film | award | ?", k=2)) == (
-        "The Film | award | ?\n"
-        "         p    score  answer\n"
-        "  1  0.476    -1.10  Globe                  known\n"
-        "  2  0.476    -1.10  Academy Award (Oscar)  known"
+    assert str(completer.ask("? | award | Tony")) == (
+        "? | award | Tony\n         p    score  answer\n  1  1.000     0.00  play  known"
     )
+    lines = str(completer.ask("The Film | award | ?", k=2)).splitlines()
+    assert lines[2].endswith("  Globe                  known")
+    assert lines[3].endswith("  Academy Award (Oscar)  known")
 
 
 MANY = random_statements(60)

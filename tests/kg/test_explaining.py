@@ -7,6 +7,7 @@ from tests.kg.neural_data import new_model, random_statements
 
 from hyperheat.kg import Completer, Statement, Statements
 from hyperheat.kg.explaining import Effect, Explainer
+from hyperheat.kg.heuristic import _NEW_THERE as NEW
 from hyperheat.kg.heuristic import Heuristic
 from hyperheat.kg.neural.scorer import ModelScorer
 
@@ -77,8 +78,9 @@ def test_it_prints_in_lines():
     found = COMPLETER.complete("film", "award", None, {"winner": "Ann"}, k=1)
     lines = str(Explainer(COMPLETER).explain(found, support=1)).splitlines()
     assert lines[0] == f"why Oscar, rank 1 with p {found[0].probability:.3f}:"
-    # (1/3 + 1/3) / 1.5 with Ann, 1/3 / (2.2/3) without
-    assert lines[1] == "  winner=Ann: -0.010 (without it p 0.455, rank 1)"
+    # without Ann the shares are 1 for Oscar and Globe, NEW for France and Ann
+    p = 1 / (2 + 2 * NEW)
+    assert lines[1] == f"  winner=Ann: {found[0].probability - p:+.3f} (without it p {p:.3f}, rank 1)"
     assert lines[2] == "  near 1.00: film | award received | Oscar | winner=Ann Example"
 
 

@@ -13,6 +13,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from hyperheat.kg.asking import FIRST_QUALIFIER, Qualifiers, Question, parse_question
+from hyperheat.kg.calibration import Calibration
 from hyperheat.kg.known import KnownFacts
 from hyperheat.kg.lookup import Lookup
 from hyperheat.kg.slots import Slots, stack
@@ -92,9 +93,10 @@ class Completer:
         statements: Statements,
         labels: Mapping[str, str],
         *,
-        temperature: float = 1.0,
+        calibration: Calibration | None = None,
     ) -> None:
-        self._model, self._temperature = model, temperature
+        self._model = model
+        self._temperature = 1.0 if calibration is None else calibration.temperature
         self.statements, self.labels = statements, labels
         self.entities = Lookup("an entity", statements.entities, labels)
         self.relations = Lookup("a relation", statements.relations, labels)

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from hyperheat.kg.asking import Question
+from hyperheat.kg.calibration import read_calibration
 from hyperheat.kg.completion import Completer, Completion
 from hyperheat.kg.datasets import load as load_dataset
 from hyperheat.kg.datasets import read_labels
@@ -37,7 +38,12 @@ def load(model: str | Path, *, data: str | Path | None = None, labels: Path | No
     from hyperheat.kg.neural.scorer import ModelScorer
 
     trained = load_model(folder)
-    return Completer(ModelScorer(trained), trained.statements, {**trained.names.labels, **more})
+    return Completer(
+        ModelScorer(trained),
+        trained.statements,
+        {**trained.names.labels, **more},
+        calibration=read_calibration(folder),
+    )
 
 
 def complete(

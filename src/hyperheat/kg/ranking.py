@@ -18,7 +18,17 @@ import numpy as np
 from hyperheat.kg.keys import expand, number_rows, qualifier_sets
 from hyperheat.kg.statements import Statements, concatenate
 
-__all__ = ["DIRECTIONS", "Direction", "FilterKey", "Metrics", "Queries", "Ranking", "Scorer", "rank"]
+__all__ = [
+    "DIRECTIONS",
+    "Direction",
+    "FilterKey",
+    "Metrics",
+    "Queries",
+    "Ranking",
+    "Scorer",
+    "other_answers",
+    "rank",
+]
 
 Direction = Literal["object", "subject"]
 FilterKey = Literal["qualifiers", "triple"]
@@ -122,7 +132,7 @@ def rank(
     ranks = np.empty((len(DIRECTIONS), len(statements)))
     tied = 0
     for row, asks in enumerate(DIRECTIONS):
-        others = _other_answers(statements, known, asks, key)
+        others = other_answers(statements, known, asks, key)
         answers = statements.object if asks == "object" else statements.subject
         for start in range(0, len(statements), batch_size):
             rows = np.arange(start, min(start + batch_size, len(statements)))
@@ -169,7 +179,8 @@ class _Answers:
         return row[other], entity[other]
 
 
-def _other_answers(statements: Statements, known: Statements, asks: Direction, key: FilterKey) -> _Answers:
+def other_answers(statements: Statements, known: Statements, asks: Direction, key: FilterKey) -> _Answers:
+    """The answers to the questions of statements that they or the known ones hold, each statement's own left out."""
     every = concatenate([statements, known])
     given, answer = (every.subject, every.object) if asks == "object" else (every.object, every.subject)
     columns = [given, every.relation] + ([qualifier_sets(every)] if key == "qualifiers" else [])

@@ -1,0 +1,99 @@
+"""Calibration: one temperature, so that a probability says how often such an answer is right.
+
+    p(c) = softmax(score / T)_c
+
+T is chosen from a grid to make held-out answers most likely, over the candidates without the other known answers to the
+same question. The error is how far, on average over ten groups of equally sure best answers, the mean probability is from
+the share of right ones (expected calibration error). Ranks do not depend on T.
+"""
+
+import json
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+import numpy as np
+
+from hyperheat.hypergraph.files import whole_file
+from hyperheat.kg.ranking import DIRECTIONS, Queries, Scorer, other_answers
+from hyperheat.kg.statements import Statements
+
+__all__ = ["Calibration", "calibrate", "read_calibration", "save_calibration"]
+
+_FILE = "calibration.json"
+_TEMPERATURES = np.append(np.geomspace(0.2, 5, 24), 1.0)
+_GROUPS = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """A temperature, on how many questions it was chosen, and the calibration error with T = 1 and with it."""
+
+    temperature: float
+    questions: int
+    error_before: float
+    error: float
+
+
+def calibrate(
+    scorer: Scorer,
+    held_out: Statements,
+    *,
+    known: Statements,
+    candidates: np.ndarray,
+    batch_size: int = 64,
+) -> Calibration:
+    """Choose the temperature on statements that the scorer was not made from, in both directions."""
+    if not held_out:
+        raise ValueError("calibrate: expected held-out statements, got none")
+    losses, sure, right = [], [], []
+    for asks in DIRECTIONS:
+        others = other_answers(held_out, known, asks, "qualifiers")
+        answers = held_out.object if asks == "object" else held_out.subject
+        for start in range(0, len(held_out), batch_size):
+            rows = np.arange(start, min(start + batch_size, len(held_out)))
+            scores = np.where(candidates, scorer(Queries.of(held_out[rows], asks)), -np.inf).astype(float)
+            own = scores[np.arange(len(rows)), answers[rows]]
+            scores[others.of(rows)] = -np.inf
+            best = scores.max(1)
+            spread = [np.exp((scores - best[:, None]) / t).sum(1) for t in _TEMPERATURES]
+            losses.append([np.log(s) - (own - best) / t for s, t in zip(spread, _TEMPERATURES, strict=True)])
+            sure.append(1 / np.array(spread))
+            right.append(own == best)
+    loss = np.concatenate(losses, axis=1)
+    loss = np.where(np.isfinite(loss), loss, 0).mean(1)  # an answer that is no candidate has no finite loss
+    chosen = int(loss.argmin())
+    confidence, is_right = np.concatenate(sure, axis=1), np.concatenate(right)
+    return Calibration(
+        temperature=float(_TEMPERATURES[chosen]),
+        questions=len(is_right),
+        error_before=_error(confidence[-1], is_right),
+        error=_error(confidence[chosen], is_right),
+    )
+
+
+def save_calibration(calibration: Calibration, folder: Path) -> None:
+    """Write it into the folder of a model."""
+    with whole_file(folder / _FILE) as temporary:
+        temporary.write_text(json.dumps(asdict(calibration), indent=1) + "\n", encoding="utf-8")
+
+
+def read_calibration(folder: Path) -> Calibration | None:
+    """The calibration of the model in a folder, None if it was not calibrated."""
+    path = folder / _FILE
+    if not path.exists():
+        return None
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+        calibration = Calibration(**{field.name: values[field.name] for field in fields(Calibration)})
+        if not 0 < calibration.temperature < np.inf:
+            raise ValueError(f"expected a temperature above 0, got {calibration.temperature}")
+    except (ValueError, TypeError, KeyError) as error:
+        raise ValueError(f"{path}: not a calibration: {error}") from error
+    return calibration
+
+
+def _error(confidence: np.ndarray, is_right: np.ndarray) -> float:
+    order = np.argsort(confidence, kind="stable")
+    groups = [group for group in np.array_split(order, _GROUPS) if len(group)]
+    gaps = [len(group) * abs(confidence[group].mean() - is_right[group].mean()) for group in groups]
+    return float(sum(gaps) / len(order))
