@@ -2,19 +2,20 @@
 
 from typing import Any
 
-from tables import number, percent, table
+from tables import fixes_command, number, percent, table
 
 
 def check_page(content: dict[str, Any]) -> str:
     """The page from what `tools/collect_check.py` wrote."""
-    measured, speed = content["calibration"], content["speed"]
+    measured, speed, fixes = (content[key] for key in ("calibration", "speed", "realbugs"))
     calibration = measured["calibration"]
     return "\n".join(
         [
             "# The checker: what findings are worth, and how long scans take",
             "",
             "A finding counts as right only if both the place and the repair are those of the bug. Every function counts once as it is and,",
-            "on held-out packages, once with a planted bug. Written by `python tools/write_results.py` from `check.json`.",
+            "on held-out packages, once with a planted bug; functions with fewer than six candidate rewrites are not among them.",
+            "Written by `python tools/write_results.py` from `check.json`.",
             "",
             "- *recall*: bugs that are found. *false alarms*: functions without a bug that have a finding.",
             f"- *precision*: findings that are right, if {percent(calibration['bug_rate'])} of functions have a bug. That share is an assumption: data with",
@@ -29,7 +30,7 @@ def check_page(content: dict[str, Any]) -> str:
             "",
             *_tiers(measured),
             "",
-            *_data(calibration, measured["options"]),
+            *_data(calibration, fixes),
             "",
             "## Tier A by kind of bug",
             "",
@@ -45,10 +46,10 @@ def check_page(content: dict[str, Any]) -> str:
             "",
             "## Commands",
             "",
-            "`CORPUS`, `REALBUGS`, `RUN` and `MODEL` are folders of your choice.",
+            "`CORPUS` and `RUN` are made as the page on [bugs](../bugs.md) says; all names in capitals are folders of your choice.",
             "",
             "```sh",
-            *_commands(measured, speed),
+            *_commands(measured, speed, fixes),
             "```",
             "",
         ]
@@ -62,25 +63,30 @@ def _tiers(measured: dict[str, Any]) -> list[str]:
 
 def _tier(row: dict[str, Any], thresholds: dict[str, float]) -> list[str]:
     point = row["point"]
-    figures = ["too few were found to say", "", "", ""]
+    precision = ["too few were found to say", ""]
     if point is not None:
-        shares = (percent(point[key]) for key in ("precision", "lower"))
-        figures = [f"**{percent(point['recall'])}**", percent(point["false_alarms"], 2), *shares]
-    return [row["data"], row["tier"], f"{thresholds[row['tier']]:.3f}", *figures]
+        precision = [percent(point[key]) for key in ("precision", "lower")]
+    clean, alarms = row["kinds"]["clean"]
+    bugs, found = (sum(counts[i] for kind, counts in row["kinds"].items() if kind != "clean") for i in (0, 1))
+    return [
+        row["data"],
+        row["tier"],
+        f"{thresholds[row['tier']]:.3f}",
+        f"**{percent(found / bugs)}** ({found:,} of {bugs:,})",
+        f"{percent(alarms / clean, 2)} ({alarms:,} of {clean:,})",
+        *precision,
+    ]
 
 
-def _data(calibration: dict[str, Any], options: dict[str, Any]) -> list[str]:
-    lines = []
-    for curve in calibration["curves"]:
-        clean = curve["functions"] - curve["bugs"]
+def _data(calibration: dict[str, Any], fixes: dict[str, Any] | None) -> list[str]:
+    lines = [
+        f"- Calibration error on {curve['data']}: {percent(curve['error'])}."
+        for curve in calibration["curves"]
+    ]
+    if fixes:
+        after = "after the fix" if fixes["with_clean"] else "of held-out packages"
         lines.append(
-            f"- {curve['data']}: {curve['bugs']:,} functions with a bug, {clean:,} without; calibration error "
-            f"{percent(curve['error'])}."
-        )
-    if options["realbugs"]:
-        lines.append(
-            "- Real fixes are of functions before and after a fix; where the data has none of the latter, functions without a bug are "
-            "those of held-out packages."
+            f"- Real fixes: the functions with a bug are those before a fix, the others those {after}."
         )
     return lines
 
@@ -147,17 +153,20 @@ def _speed(speed: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _commands(measured: dict[str, Any], speed: dict[str, Any]) -> list[str]:
+def _commands(measured: dict[str, Any], speed: dict[str, Any], fixes: dict[str, Any] | None) -> list[str]:
     options = measured["options"]
     given = [f"--limit {options['limit']}", f"--bug-rate {measured['calibration']['bug_rate']}"]
-    if options["realbugs"]:
+    lines, told = [], ""
+    if fixes:
+        lines, told = [fixes_command(fixes)], " --realbugs REALBUGS"
         given.append("--realbugs REALBUGS")
         given += [f"--{name} {value}" for name in ("tag", "without") for value in options[name]]
     bench = f"--repeats {speed['repeats']} -j {speed['jobs']}"
     return [
+        *lines,
         "hyperheat bugs export --model RUN/best --data CORPUS --out MODEL",
         f"hyperheat bugs calibrate --model MODEL --data CORPUS {' '.join(given)} --json > calibration.json",
         f"hyperheat bench check {speed['code'].upper()} --model MODEL {bench} --json > speed.json",
-        "python tools/collect_check.py --calibration calibration.json --speed speed.json",
+        f"python tools/collect_check.py --calibration calibration.json --speed speed.json{told}",
         "python tools/write_results.py",
     ]

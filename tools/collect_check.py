@@ -1,9 +1,9 @@
 """Collect what was measured of the checker into docs/results/check.json.
 
-    python tools/collect_check.py --calibration calibration.json --speed speed.json
+    python tools/collect_check.py --calibration calibration.json --speed speed.json --realbugs REALBUGS
 
-The former is the output of `hyperheat bugs calibrate --json`, the latter of `hyperheat bench check --json`. Afterwards
-`python tools/write_results.py` writes the page.
+The first is the output of `hyperheat bugs calibrate --json`, the second of `hyperheat bench check --json`, and the third
+the folder of real fixes, if the former was given one. Afterwards `python tools/write_results.py` writes the page.
 """
 
 import argparse
@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from hyperheat.bugs.dataset import read_manifest
 from hyperheat.bugs.onnx.calibration import Calibration
 from hyperheat.hypergraph.files import whole_file
 
@@ -23,11 +24,19 @@ _SPEED = {
 }
 
 
-def collect(calibration: Path, speed: Path, out: Path) -> None:
-    """Read both files and write them as one."""
+def collect(calibration: Path, speed: Path, realbugs: Path | None, out: Path) -> None:
+    """Read all that was given and write it as one file."""
     measured = _read(calibration, _CALIBRATION, "hyperheat bugs calibrate")
     Calibration.parse(json.dumps(measured["calibration"]).encode())
-    content = {"calibration": measured, "speed": _read(speed, _SPEED, "hyperheat bench check")}
+    if measured["options"]["realbugs"] != (realbugs is not None):
+        raise ValueError(
+            "realbugs: expected the folder that was given to hyperheat bugs calibrate, if one was"
+        )
+    content = {
+        "calibration": measured,
+        "speed": _read(speed, _SPEED, "hyperheat bench check"),
+        "realbugs": read_manifest(realbugs)["settings"] if realbugs else None,
+    }
     with whole_file(out / "check.json") as temporary:
         temporary.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
@@ -49,10 +58,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--calibration", type=Path, required=True, metavar="FILE")
     parser.add_argument("--speed", type=Path, required=True, metavar="FILE")
+    parser.add_argument("--realbugs", type=Path, metavar="DIR")
     parser.add_argument("--out", type=Path, default=RESULTS, metavar="DIR")
     given = parser.parse_args(arguments)
     try:
-        collect(given.calibration, given.speed, given.out)
+        collect(given.calibration, given.speed, given.realbugs, given.out)
     except (ValueError, OSError) as error:
         parser.error(str(error))
 

@@ -1,4 +1,6 @@
-"""Tables and numbers of the pages of results."""
+"""Tables, numbers and commands that several pages of results have."""
+
+from typing import Any
 
 
 def table(titles: list[str], rows: list[list[str]]) -> list[str]:
@@ -17,3 +19,12 @@ def number(value: object) -> str:
     if isinstance(value, float) and abs(value) >= 100:
         value = round(value)
     return f"{value:,}" if isinstance(value, int | float) else str(value)
+
+
+def fixes_command(settings: dict[str, Any]) -> str:
+    """How a folder of real fixes was made, from the settings in its manifest."""
+    clean = " --with-clean" if settings["with_clean"] else ""
+    if "refs" not in settings:
+        return f"hyperheat bugs mine REPOS/* --out REALBUGS{clean}"
+    where = "".join(f" --where {condition}" for condition in settings["where"])
+    return f"hyperheat bugs realise {settings['refs']} --repos REPOS --out REALBUGS{where}{clean}"

@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # also when a test runs this fil
 from check_page import check_page
 from kg_page import kg_page
 from settings_table import settings_table
-from tables import number, percent, table
+from tables import fixes_command, number, percent, table
 
 FOLDER = Path(__file__).parents[1] / "docs" / "results"
 
@@ -282,7 +282,7 @@ def _bugs_commands(details: dict) -> list[str]:
     folders = {"heldout": "CORPUS"}
     if fixes:
         folders["realbugs"] = "REALBUGS"
-        lines.append(_fixes_command(fixes["settings"]))
+        lines.append(fixes_command(fixes["settings"]))
     for run in runs:
         folder = f"RUNS/{run['row']}"
         changes = " --set " + " ".join(run["set"]) if run["set"] else ""
@@ -295,14 +295,6 @@ def _bugs_commands(details: dict) -> list[str]:
     named = " ".join(f"--{'extra' if run['extra'] else 'run'} {run['row']}=RUNS/{run['row']}" for run in runs)
     given = " ".join(f"--{data} {place}" for data, place in folders.items())
     return [*lines, f"python tools/collect_bugs.py {named} {given}", "python tools/write_results.py"]
-
-
-def _fixes_command(settings: dict) -> str:
-    clean = " --with-clean" if settings["with_clean"] else ""
-    if "refs" not in settings:
-        return f"hyperheat bugs mine REPOS/* --out REALBUGS{clean}"
-    where = "".join(f" --where {condition}" for condition in settings["where"])
-    return f"hyperheat bugs realise {settings['refs']} --repos REPOS --out REALBUGS{where}{clean}"
 
 
 def _bugs_speed(records: list[dict]) -> list[str]:

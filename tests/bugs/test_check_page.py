@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from hyperheat.bugs.dataset import HEAD
+
 ROOT = Path(__file__).parents[2]
 writing = SimpleNamespace(**runpy.run_path(str(ROOT / "tools" / "write_results.py")))
 collecting = SimpleNamespace(**runpy.run_path(str(ROOT / "tools" / "collect_check.py")))
@@ -71,16 +73,24 @@ SPEED = {
 def files(tmp_path: Path) -> list[str]:
     (tmp_path / "calibration.json").write_text(json.dumps(CALIBRATION))
     (tmp_path / "speed.json").write_text(json.dumps(SPEED))
+    settings = {"refs": "refs.jsonl.gz", "where": ["fix_like=true"], "with_clean": True}
+    (tmp_path / "manifest.json").write_text(json.dumps({**HEAD, "shards": [], "settings": settings}))
     named = [f"--{name}={tmp_path / name}.json" for name in ("calibration", "speed")]
-    return [*named, f"--out={tmp_path}"]
+    return [*named, f"--out={tmp_path}", f"--realbugs={tmp_path}"]
 
 
 def test_the_page_has_the_figures_and_the_commands(files: list[str], tmp_path: Path):
     collecting.main(files)
     page = writing.check_page(json.loads((tmp_path / "check.json").read_text()))
-    assert "| held-out packages | A | 0.620 | **40.0 %** | 0.62 % | 80.3 % | 70.3 % |" in page
-    assert "| real fixes | A | 0.620 | too few were found to say |  |  |  |" in page
-    assert "- held-out packages: 1,500 functions with a bug, 2,500 without; calibration error 3.1 %." in page
+    counted = "**25.0 %** (50 of 200) | 0.64 % (16 of 2,500)"
+    assert f"| held-out packages | A | 0.620 | {counted} | 80.3 % | 70.3 % |" in page
+    assert f"| real fixes | A | 0.620 | {counted} | too few were found to say |  |" in page
+    assert "- Calibration error on held-out packages: 3.1 %." in page
+    assert "the functions with a bug are those before a fix, the others those after the fix." in page
+    assert (
+        "hyperheat bugs realise refs.jsonl.gz --repos REPOS --out REALBUGS --where fix_like=true --with-clean\n"
+        in page
+    )
     assert "if 5.0 % of functions have a bug" in page
     assert "| literal | 200 | 50 (25.0 %) | 200 | 50 (25.0 %) |" in page
     assert "| 0.990 | 97.0 % | 87.0 % | 40.0 % | 0.62 % |  |  |  |  |" in page
@@ -100,7 +110,7 @@ def test_a_page_without_real_fixes_and_pylint(files: list[str], tmp_path: Path):
     alone = SPEED | {"over_pylint": None, "seconds": {"start": 0.4, "cold": 18.0}, "peak_mb": {"cold": None}}
     (tmp_path / "calibration.json").write_text(json.dumps(less))
     (tmp_path / "speed.json").write_text(json.dumps(alone))
-    collecting.main(files)
+    collecting.main(files[:-1])
     page = writing.check_page(json.loads((tmp_path / "check.json").read_text()))
     assert "Real fixes" not in page
     assert "REALBUGS" not in page.partition("```sh")[2]
@@ -114,6 +124,11 @@ def test_a_page_without_real_fixes_and_pylint(files: list[str], tmp_path: Path):
         ("calibration", SPEED, "expected the output of hyperheat bugs calibrate --json"),
         ("speed", CALIBRATION, "expected the output of hyperheat bench check --json"),
         ("calibration", CALIBRATION | {"calibration": {}}, "expected the format 'hyperheat-calibration'"),
+        (
+            "calibration",
+            CALIBRATION | {"options": {"realbugs": False}},
+            "expected the folder that was given to",
+        ),
     ],
 )
 def test_other_files_are_refused(
