@@ -27,7 +27,7 @@ from hyperheat.kg.neural.model import ModelConfig, StatementModel
 from hyperheat.kg.neural.questions import Questions, Tokens, tokenise
 from hyperheat.kg.neural.recipes import RECIPES, KgSettings
 from hyperheat.kg.neural.scorer import ModelScorer
-from hyperheat.kg.neural.stare import StareGraph, StareLayer, rotate
+from hyperheat.kg.neural.stare import StareGraph, StareLayer
 from hyperheat.kg.neural.training import KgJob
 from hyperheat.kg.statements import Statements
 from hyperheat.nn import HeatConfig, HeatLayer
@@ -177,6 +177,12 @@ class NaiveStare(nn.Module):
         return torch.tanh(layer.norm(total / 3)), layer.relation(r)
 
 
+def rotate(x: Tensor, r: Tensor) -> Tensor:
+    """The complex product of vectors whose halves are real and imaginary parts."""
+    (a, b), (c, d) = x.chunk(2, dim=-1), r.chunk(2, dim=-1)
+    return torch.cat([a * c - b * d, a * d + b * c], dim=-1)
+
+
 def _transformer_layer(layer: Any, config: ModelConfig) -> nn.TransformerEncoderLayer:
     """Torch's own layer with the weights of a decoder layer."""
     assert isinstance(layer, DecoderLayer)
@@ -222,7 +228,7 @@ class Contest:
     lean: Callable[[], float]
     naive: Callable[[], float]
     difference: float
-    """the largest difference between the two ways in the score of a candidate, without dropout"""
+    """the largest difference between the two ways in a score, as a share of the largest score; without dropout"""
 
 
 def measure(
@@ -287,15 +293,15 @@ def contestants(
 
 @torch.no_grad()
 def _difference(job: KgJob, naive: NaiveModel, chosen: np.ndarray) -> float:
-    """The largest difference in the scores of all entities for a few questions."""
+    """The largest difference in the scores of all entities for a few questions, as a share of the largest score."""
     questions, statements = job.questions, job.trained.statements
     chosen = chosen[:_COMPARED]
     naive.eval()
     tokens, order = tokenise(statements[questions.first(chosen)], questions.blank[chosen])
     lean = ModelScorer(job.trained).ask(statements[questions.first(chosen)], questions.blank[chosen])
-    difference = np.abs(lean[order] - naive.scores(tokens).numpy()).max()
+    plain = naive.scores(tokens).numpy()
     naive.train()
-    return float(difference)
+    return float(np.abs(lean[order] - plain).max() / np.abs(plain).max())
 
 
 def _targets(

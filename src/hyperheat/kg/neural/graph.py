@@ -3,7 +3,7 @@
 HEAT reads an edge `relation(src: subject, obj: object, qualifier: value, ...)` per statement; the names of incidences are
 numbered 0 src, 1 obj, 2 + r the qualifier r. Edge states that no layer changes are one row per relation, not per edge.
 StarE's GNN reads pairs subject-object with relation and qualifiers, in both directions.
-Letters: N entities, R relations, M statements, K their qualifiers.
+Letters: N entities, R relations, M statements, K their qualifiers, J messages.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,16 @@ from hyperheat.kg.statements import Statements
 from hyperheat.tensors import AttentionPlan, Segments, by_size, pair_sums, segments
 from hyperheat.tensors.gather import ArrayT
 
-__all__ = ["EdgeGraph", "NoGraph", "PairGraph", "edge_graph", "incidences", "no_graph", "pair_graph"]
+__all__ = [
+    "EdgeGraph",
+    "Messages",
+    "NoGraph",
+    "PairGraph",
+    "edge_graph",
+    "incidences",
+    "no_graph",
+    "pair_graph",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,14 +42,27 @@ class EdgeGraph(Generic[ArrayT]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairGraph(Generic[ArrayT]):
-    """What StarE's GNN reads: of each statement in either direction the segment is who receives its message."""
+class Messages(Generic[ArrayT]):
+    """What StarE's GNN sends in one direction; messages of weight 0 are left out."""
 
-    subject: Segments[ArrayT]
-    """Statements [M] to entities [N]"""
-    object: Segments[ArrayT]
+    statement: Segments[ArrayT]
+    """Messages [J] to statements [M]"""
     relation: Segments[ArrayT]
-    """Statements [M] to relations [R]"""
+    """Messages [J] to relations [R]"""
+    sender: Segments[ArrayT]
+    """Messages [J] to entities [N]"""
+    receiver: Segments[ArrayT]
+    weight: ArrayT
+    """[J]"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairGraph(Generic[ArrayT]):
+    """What StarE's GNN reads of the statements that send anything."""
+
+    inwards: Messages[ArrayT]
+    """from objects to subjects"""
+    outwards: Messages[ArrayT]
     owner: Segments[ArrayT]
     """Qualifiers [K] to statements [M]"""
     value: Segments[ArrayT]
@@ -100,16 +122,33 @@ def incidences(statements: Statements) -> tuple[np.ndarray, np.ndarray, np.ndarr
 def pair_graph(statements: Statements) -> PairGraph[np.ndarray]:
     """Plan the sums of StarE's messages."""
     num_entities, num_relations = len(statements.entities), len(statements.relations)
-    owner = np.repeat(np.arange(len(statements)), statements.num_qualifiers)
+    ends = statements.subject, statements.object
+    degrees = [np.bincount(end, minlength=num_entities) for end in ends]
+    # A sender that never receives in a direction has degree 0 there, and the published code sends nothing then.
+    sends = degrees[0][statements.object] > 0, degrees[1][statements.subject] > 0
+    kept = statements[sends[0] | sends[1]]
+    sends = [sent[sends[0] | sends[1]] for sent in sends]
+    owner = np.repeat(np.arange(len(kept)), kept.num_qualifiers)
 
     def plan(column: np.ndarray, limit: int) -> Segments[np.ndarray]:
         return segments(column.astype(np.int64), limit)
 
+    def messages(
+        sent: np.ndarray, degree: np.ndarray, sender: np.ndarray, receiver: np.ndarray
+    ) -> Messages[np.ndarray]:
+        sender, receiver = sender[sent], receiver[sent]
+        return Messages(
+            statement=plan(np.flatnonzero(sent), len(kept)),
+            relation=plan(kept.relation[sent], num_relations),
+            sender=plan(sender, num_entities),
+            receiver=plan(receiver, num_entities),
+            weight=(degree[sender] * degree[receiver]) ** -0.5,
+        )
+
     return PairGraph(
-        subject=plan(statements.subject, num_entities),
-        object=plan(statements.object, num_entities),
-        relation=plan(statements.relation, num_relations),
-        owner=plan(owner, len(statements)),
-        value=plan(statements.value, num_entities),
-        qualifier=plan(statements.qualifier, num_relations),
+        inwards=messages(sends[0], degrees[0], kept.object, kept.subject),
+        outwards=messages(sends[1], degrees[1], kept.subject, kept.object),
+        owner=plan(owner, len(kept)),
+        value=plan(kept.value, num_entities),
+        qualifier=plan(kept.qualifier, num_relations),
     )

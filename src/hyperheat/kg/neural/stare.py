@@ -7,21 +7,23 @@ With rotate(x, r) the product of complex numbers whose halves are real and imagi
     r'    = W_rel r
 
 where w_j = deg(receiver)^-1/2 deg(sender)^-1/2 counts, as in the published code, only the receivers of a direction: a sender
-that never receives in it has degree 0, and its messages vanish. The published code multiplies by W_in and W_out per message;
-here they follow the sum, which is the same. Letters: N entities, R relations, M statements, K qualifiers, D width.
+that never receives in it has degree 0, and its messages vanish; here they are not computed. The published code multiplies by
+W_in and W_out per message; here they follow the sum, which is the same.
+Letters: N entities, R relations, M statements, K qualifiers, J messages, D width.
 """
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
 
 from hyperheat.kg.neural.encoders import Table
-from hyperheat.kg.neural.graph import PairGraph, pair_graph
+from hyperheat.kg.neural.graph import Messages, PairGraph, pair_graph
 from hyperheat.nn.dropout import Dropout
 from hyperheat.nn.rows import segment_sum, spread
-from hyperheat.tensors import Segments
 
 __all__ = ["StareConfig", "StareGraph", "rotate"]
 
@@ -91,27 +93,17 @@ class StareLayer(nn.Module):
         forwards, backwards = r.chunk(2)
         pairs = rotate(spread(x, graph.value), spread(forwards, graph.qualifier))  # [K, D]
         q = self.qualifier(segment_sum(pairs, graph.owner))  # [M, D]
-        inwards = self._messages(x, forwards, q, graph.object, graph.subject, graph.relation)
-        outwards = self._messages(x, backwards, q, graph.subject, graph.object, graph.relation)
+        inwards = self._messages(x, forwards, q, graph.inwards)
+        outwards = self._messages(x, backwards, q, graph.outwards)
         loop = self.loop(rotate(x, self.loop_relation))
         summed = self.dropout(self.inwards(inwards)) + self.dropout(self.outwards(outwards)) + loop
         return torch.tanh(self.norm(summed / 3)), self.relation(r)
 
-    def _messages(
-        self,
-        x: Tensor,
-        r: Tensor,
-        q: Tensor,
-        sender: Segments[Tensor],
-        receiver: Segments[Tensor],
-        relation: Segments[Tensor],
-    ) -> Tensor:
+    def _messages(self, x: Tensor, r: Tensor, q: Tensor, messages: Messages[Tensor]) -> Tensor:
         """For every entity the weighted sum of what it receives in one direction [N, D]."""
-        degree = receiver.offsets.diff().to(x.dtype)
-        scale = torch.where(degree > 0, degree.clamp(min=1).rsqrt(), 0.0)
-        weight = scale[receiver.owner] * scale[sender.owner]
-        g = self.weight * spread(r, relation) + (1 - self.weight) * q
-        return segment_sum(rotate(spread(x, sender), g) * weight[:, None], receiver)
+        g = self.weight * spread(r, messages.relation) + (1 - self.weight) * spread(q, messages.statement)
+        sent = rotate(spread(x, messages.sender), g) * messages.weight.to(x.dtype)[:, None]  # [J, D]
+        return segment_sum(sent, messages.receiver)
 
 
 def _phases(angles: Tensor) -> Tensor:
@@ -120,5 +112,29 @@ def _phases(angles: Tensor) -> Tensor:
 
 def rotate(x: Tensor, r: Tensor) -> Tensor:
     """The complex product of vectors whose halves are real and imaginary parts."""
+    return _Rotate.apply(x, r.expand_as(x))
+
+
+class _Rotate(torch.autograd.Function):
+    """Written into one tensor each way: chunks, products and a concatenation would take many."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, r: Tensor) -> Tensor:
+        ctx.save_for_backward(x, r)
+        return _product(x, r, 1.0)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+        x, r = ctx.saved_tensors
+        return _product(grad, r, -1.0), _product(grad, x, -1.0)
+
+
+def _product(x: Tensor, r: Tensor, sign: float) -> Tensor:
+    """The product of x and r (sign 1), or of x and the conjugate of r (sign -1)."""
     (a, b), (c, d) = x.chunk(2, dim=-1), r.chunk(2, dim=-1)
-    return torch.cat([a * c - b * d, a * d + b * c], dim=-1)
+    product = torch.empty_like(x, memory_format=torch.contiguous_format)
+    real, imaginary = product.chunk(2, dim=-1)
+    torch.mul(a, c, out=real).addcmul_(b, d, value=-sign)
+    torch.mul(b, c, out=imaginary).addcmul_(a, d, value=sign)
+    return product
