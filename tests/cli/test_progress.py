@@ -29,7 +29,7 @@ def test_a_short_scan_shows_nothing():
 
 def test_a_long_scan_shows_one_line_a_few_times_a_second_and_takes_it_away():
     assert run(Terminal(), [0.1, 0.6, 0.61, 0.65, 0.71]) == (
-        "\r\x1b[KChecking: 2 of 9 files, 0 functions\r\x1b[KChecking: 5 of 9 files, 0 functions\r\x1b[K"
+        "\rChecking: 2 of 9 files, 0 functions\x1b[K\rChecking: 5 of 9 files, 0 functions\x1b[K\r\x1b[K"
     )
 
 

@@ -12,7 +12,7 @@ __all__ = ["Progress"]
 
 _QUIET_SECONDS = 0.5  # a scan that is over sooner shows nothing
 _SECONDS_BETWEEN = 0.1
-_ERASE = "\r\x1b[K"
+_CLEAR = "\x1b[K"  # to the end of the line
 
 
 class Progress:
@@ -39,7 +39,7 @@ class Progress:
 
     def __exit__(self, *_: object) -> None:
         if self._visible:
-            self._stream.write(_ERASE)
+            self._stream.write(f"\r{_CLEAR}")
             self._stream.flush()
 
     def tell(self, file: ScannedFile) -> None:
@@ -51,6 +51,6 @@ class Progress:
             self._next = now + _SECONDS_BETWEEN
             self._visible = True
             self._stream.write(
-                f"{_ERASE}Checking: {self._files} of {self._total} files, {self._functions} functions"
+                f"\rChecking: {self._files} of {self._total} files, {self._functions} functions{_CLEAR}"
             )
             self._stream.flush()
