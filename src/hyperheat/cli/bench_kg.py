@@ -62,7 +62,9 @@ def bench_kg(
         measured = measure(chosen, encoder or ENCODERS, sizes, naive_batch=naive_batch, repeats=repeats)
         for record in measured:
             records.append(record)
-            sys.stderr.write(f"{record['encoder']}: scores differ by at most {record['difference']:.1e}\n")
+            sys.stderr.write(
+                f"{record['encoder']}: scores differ by at most {record['difference']:.1e} of the largest\n"
+            )
     except (ValueError, OSError, ImportError) as error:
         fail(error)
     if json:
