@@ -13,6 +13,7 @@ QUESTIONS = (
     "Albert Einstein | educated at | ? | academic degree=PhD",
     "Richard Feynman | doctoral advisor | ?",
     "? | award received | Nobel Prize in Chemistry | point in time=1935 | together with=Irène Joliot-Curie",
-    "Marie Curie | award received | Nobel Prize in Physics | point in time=?",
+    "Marie Curie | award received | Nobel Prize in Physics | point in time=? | together with=Pierre Curie"
+    " | together with=Henri Becquerel",
 )
 """After an object, an object that is not in the training data, a subject, and the value of a qualifier."""
