@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from tests.bugs.samples import all_samples
 
+from hyperheat.bugs.dataset import draw_indices
 from hyperheat.bugs.sample import Candidates
 from hyperheat.bugs.shards import Shard, read_shard, write_shard
 
@@ -82,3 +83,11 @@ def test_numbers_that_lead_outside_are_refused(tmp_path, change, message):
     write_shard([change(all_samples()[1])], tmp_path / "a.parquet")
     with pytest.raises(ValueError, match=rf"a\.parquet: row 0: .*{message}"):
         Shard(tmp_path / "a.parquet")[0]
+
+
+def test_a_part_of_the_samples_keeps_their_shares():
+    drawn = draw_indices(8_000, 2_000)
+    assert drawn == sorted(set(drawn)) == draw_indices(8_000, 2_000)
+    assert (len(drawn), max(drawn) < 8_000) == (2_000, True)
+    assert 400 < sum(index % 4 == 0 for index in drawn) < 600  # every fourth sample is clean
+    assert draw_indices(3, 10) == [0, 1, 2]

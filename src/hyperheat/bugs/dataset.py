@@ -7,12 +7,14 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from hyperheat.bugs.sample import TEXTS, Sample
 from hyperheat.bugs.shards import Shard
 from hyperheat.hypergraph.files import file_sha256
 from hyperheat.rewrites import KINDS
 
-__all__ = ["HEAD", "SPLITS", "Dataset", "read_manifest"]
+__all__ = ["HEAD", "SPLITS", "Dataset", "draw_indices", "read_manifest"]
 
 SPLITS = ("train", "valid", "test")
 
@@ -57,6 +59,14 @@ class Dataset:
     def sizes(self) -> list[int]:
         """The number of nodes of each sample."""
         return [size for shard in self._shards for size in shard.sizes()]
+
+
+def draw_indices(count: int, limit: int) -> list[int]:
+    """At most `limit` numbers below `count`, in order; always the same ones.
+
+    Drawn rather than evenly spaced: samples stand in a pattern, a clean one before those with bugs, that even steps may hit.
+    """
+    return sorted(np.random.default_rng(0).permutation(count)[:limit].tolist())
 
 
 def _read_shard(folder: Path, described: dict[str, Any], *, pairs: bool) -> Shard:

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from hyperheat.bugs.answers import answer_all
 from hyperheat.bugs.batch import BugBatch, collate_samples
-from hyperheat.bugs.dataset import Dataset
+from hyperheat.bugs.dataset import Dataset, draw_indices
 from hyperheat.bugs.encoders import view_of
 from hyperheat.bugs.folder import DetectorConfig, new_detector, save_detector
 from hyperheat.bugs.metrics import Answers, measure
@@ -40,7 +40,7 @@ class BugJob:
         self._samples = Dataset(data, "train", pairs=view.needs_pairs)
         self._held_out = Dataset(data, "valid", pairs=view.needs_pairs)
         self._sizes, self._readable = self._samples.sizes(), _readable(self._samples, view)
-        self._validation = _spaced(len(self._held_out), settings.validation)
+        self._validation = draw_indices(len(self._held_out), settings.validation)
         vocab = vocab or _vocabulary(self._samples, view, settings)
         torch.manual_seed(settings.train.seed)
         config = DetectorConfig(model=settings.model, binarise=settings.binarise)
@@ -84,7 +84,7 @@ class BugJob:
         return total, {"location": float(location.detach()), "repair": float(repair.detach())}
 
     def validate(self) -> Mapping[str, float]:
-        """The figures of the paper on the validation split, or an even part of it."""
+        """The figures of the paper on the validation split, or a part of it."""
         samples = [self._held_out[index] for index in self._validation]
         sizes = [sample.graph.num_nodes for sample in samples]
         answers = Answers.join(answers for _, answers in answer_all(self.detector, samples, sizes))
@@ -113,12 +113,7 @@ def _readable(samples: Dataset, view: View) -> np.ndarray:
     return np.array([view.problem(sample) is None for sample in samples])
 
 
-def _spaced(count: int, wanted: int) -> list[int]:
-    """`wanted` numbers below `count`, evenly spaced."""
-    return np.unique(np.linspace(0, count - 1, min(count, wanted)).astype(np.int64)).tolist()
-
-
 def _vocabulary(samples: Dataset, view: View, settings: BugSettings) -> Vocabulary:
-    chosen = _spaced(len(samples), 50_000)
+    chosen = draw_indices(len(samples), 50_000)
     graphs = (view.graph(samples[index]) for index in chosen)
     return Vocabulary.build(graphs, min_count=settings.min_count, max_size=settings.labels)

@@ -83,7 +83,7 @@ def evaluate(
     without
         No samples with these tags, such as test for those in test files.
     limit
-        At most so many samples, evenly spaced.
+        At most so many samples, drawn at random but always the same ones.
     threads
         Threads of torch; as many as it chooses unless given.
     png
@@ -93,7 +93,7 @@ def evaluate(
     """
     import torch
 
-    from hyperheat.bugs.dataset import Dataset
+    from hyperheat.bugs.dataset import Dataset, draw_indices
     from hyperheat.bugs.evaluation import draw, select
     from hyperheat.bugs.evaluation import evaluate as evaluate_detector
     from hyperheat.bugs.folder import load_detector
@@ -104,8 +104,8 @@ def evaluate(
         detector = load_detector(model)
         samples = Dataset(data, split, pairs=detector.view.needs_pairs)
         chosen = select(samples, tag, without) if tag or without else list(range(len(samples)))
-        if limit is not None and limit < len(chosen):
-            chosen = chosen[:: -(-len(chosen) // limit)]
+        if limit is not None:
+            chosen = [chosen[index] for index in draw_indices(len(chosen), limit)]
         evaluation = evaluate_detector(detector, samples, chosen, _progress)
         if png is not None:
             draw({model.resolve().parent.name: evaluation}, png)

@@ -1,6 +1,6 @@
 """Git histories, read with the git program: which commits modify Python files, and what files held.
 
-Commits come from `git log --raw`, contents from `git cat-file --batch`; `program` says how both are kept harmless. Diffs
+Commits come from `git log --raw`, contents from `git cat-file --batch`; `program` says how both are called. Diffs
 are never asked for: `git log -p` stops at the first object that a partial or damaged history lacks, where this goes on.
 """
 
@@ -15,7 +15,8 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO
 
-from hyperheat.bugs.mining.program import GitCall, GitError, borrowing, reading
+from hyperheat.bugs.mining.program import borrowing, reading
+from hyperheat.git import GitCall, GitError
 
 __all__ = ["Change", "GitError", "Objects", "Repository"]
 

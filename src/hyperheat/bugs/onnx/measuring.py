@@ -24,6 +24,7 @@ import numpy as np
 from hyperheat.bugs.onnx.calibration import Curve, Point, to_confidence
 from hyperheat.bugs.onnx.scorer import Scorer
 from hyperheat.bugs.sample import NO_BUG, Sample
+from hyperheat.rewrites import KINDS
 
 __all__ = [
     "CLEAN",
@@ -46,6 +47,7 @@ CLEAN = "clean"
 MIN_FOUND = 10
 """Thresholds from which on fewer bugs are found have no point in a curve."""
 
+_KINDS = tuple(KINDS)
 _Z = 1.959964  # of a 95 % interval
 _THRESHOLDS = (*(step / 100 for step in range(1, 100)), 0.995, 0.999)
 _CHUNK = 64
@@ -61,7 +63,9 @@ class Outcome:
     right: bool
     """Whether it is the repair of the function's bug."""
     kind: str
-    """The kind of the bug, or CLEAN."""
+    """The kind of the function's bug, or CLEAN."""
+    found: str
+    """The kind of the finding."""
     group: str
     """The package, repository or file of the function."""
 
@@ -72,6 +76,7 @@ class Outcomes:
     def __init__(self, outcomes: Iterable[Outcome], slope: float, intercept: float) -> None:
         rows = list(outcomes)
         self.kind = np.array([row.kind for row in rows])
+        self.found = np.array([row.found for row in rows])
         self.buggy = self.kind != CLEAN
         self.right = np.array([row.right for row in rows], dtype=bool)
         self.group = np.unique([row.group for row in rows], return_inverse=True)[1]
@@ -93,6 +98,7 @@ def ask(scorer: Scorer, samples: Iterable[Sample]) -> Iterator[Outcome]:
                 log_probability=float(scores.findings[best]),
                 right=sample.target != NO_BUG and best == sample.target,
                 kind=sample.kind,
+                found=_KINDS[sample.candidates.kind[best]],
                 group=sample.origin.project,
             )
 
