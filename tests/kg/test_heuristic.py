@@ -25,7 +25,7 @@ def test_objects():
     # of film's three statements one holds Oscar, Globe, France and Ann each; award was answered by Oscar, Globe, Tony
     found = scores(Statement("film", "award", "Tony"), "object")
     assert found == pytest.approx(
-        {"Oscar": 1 / 3, "Globe": 1 / 3, "France": 0.1 / 3, "Ann": 0.1 / 3, "Tony": 0, "film": 0, "play": 0}
+        {"Oscar": 1 / 3, "Globe": 1 / 3, "France": 0.2 / 3, "Ann": 0.2 / 3, "Tony": 0, "film": 0, "play": 0}
     )
 
 
@@ -34,13 +34,13 @@ def test_qualifiers_add_their_own_company():
     found = scores(Statement("film", "award", "Tony", (("winner", "Ann"),)), "object")
     assert found["Oscar"] == pytest.approx(1 / 3 + 1 / 2)
     assert found["Tony"] == pytest.approx(1 / 2)
-    assert found["play"] == pytest.approx(0.1 / 2)
+    assert found["play"] == pytest.approx(0.2 / 2)
 
 
 def test_subjects_have_their_own_prior():
     found = scores(Statement("play", "award", "Oscar"), "subject")
     assert found == pytest.approx(
-        {"film": 1, "Ann": 0.1, "Oscar": 0, "Globe": 0, "Tony": 0, "France": 0, "play": 0}
+        {"film": 1, "Ann": 0.2, "Oscar": 0, "Globe": 0, "Tony": 0, "France": 0, "play": 0}
     )
 
 

@@ -1,6 +1,6 @@
 """An untrained baseline: entities that stand together in many statements belong together.
 
-    score(c) = sum over e in {the given entity, the qualifiers' values} of P(c | e)  x  (1 if c is known there, else 0.1)
+    score(c) = sum over e in {the given entity, the qualifiers' values} of P(c | e)  x  (1 if c is known there, else 0.2)
 
 P(c | e) is the share of e's training statements that also hold c, in whatever role; c is known there if it answered
 the same relation in the same direction in training. A trained model that scores lower is broken.
@@ -17,7 +17,7 @@ from hyperheat.kg.statements import Statements
 
 __all__ = ["Heuristic"]
 
-_NEW_THERE = 0.1
+_NEW_THERE = 0.2
 
 
 @dataclass(frozen=True, slots=True)
