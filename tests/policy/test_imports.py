@@ -20,9 +20,10 @@ MAY_IMPORT = {
     "nn": {"hypergraph", "tensors"},
     "train": {"hypergraph", "tensors"},
     "workers": set(),
-    "bugs": {"hypergraph", "pycode", "rewrites", "tensors", "nn", "train", "workers"},
+    "git": set(),
+    "bugs": {"hypergraph", "pycode", "rewrites", "tensors", "nn", "train", "workers", "git"},
     "report": {"rewrites"},
-    "check": {"hypergraph", "pycode", "rewrites", "tensors", "bugs", "report", "workers"},
+    "check": {"hypergraph", "pycode", "rewrites", "tensors", "bugs", "report", "workers", "git"},
     "bench": {"hypergraph", "tensors", "nn", "train", "bugs", "kg", "check", "report"},
     "kg": {"hypergraph", "tensors", "nn", "train"},
     "cli": {
@@ -30,7 +31,7 @@ MAY_IMPORT = {
         *("check", "workers"),
     },
 }
-_LIGHT = {"hypergraph", "pycode", "rewrites", "tensors", "kg", "report", "check", "cli", "workers"}
+_LIGHT = {"hypergraph", "pycode", "rewrites", "tensors", "kg", "report", "check", "cli", "workers", "git"}
 FILES = sorted(SOURCE.rglob("*.py"))
 
 

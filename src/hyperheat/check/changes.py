@@ -7,21 +7,18 @@ submodules, and all content filters that are configured are switched off.
 
 import os
 import re
-import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 
 from hyperheat.check.discover import SUFFIXES
+from hyperheat.git import GitError, git_call
 
 __all__ = ["Changes", "ChangesError", "changes_since", "why_not_clean"]
 
 _SECONDS = 120
 _PATHS = tuple(f"*{suffix}" for suffix in SUFFIXES)
 _SETTINGS = {
-    "core.fsmonitor": "false",
-    "core.hooksPath": os.devnull,
     "core.quotePath": "true",  # so that names in a diff are ASCII on one line
     "diff.autoRefreshIndex": "false",
 }
@@ -66,8 +63,10 @@ def changes_since(ref: str, *, folder: Path) -> Changes:
     """
     try:
         top = Path(os.fsdecode(_git(folder, "rev-parse", "--show-toplevel").removesuffix(b"\n")))
-    except ChangesError as error:
-        raise ChangesError(f"{folder}: expected a git repository for changes since {ref}: {error}") from None
+    except GitError as error:
+        raise ChangesError(
+            f"{folder}: expected a git repository for changes since {ref}: {_reason(error)}"
+        ) from None
     start = _start(top, ref)
     diff = _git(top, *_DIFF, start, "--", *_PATHS, settings=_filters_off(top))
     lines = {top / os.fsdecode(name): tuple(ranges) for name, ranges in _parse(diff)}
@@ -82,8 +81,8 @@ def why_not_clean(path: Path) -> str | None:
         settings = _filters_off(folder)
         state = _git(folder, *_STATUS, name, settings=settings)
         tracked = _git(folder, "--literal-pathspecs", "ls-files", "-z", "--", name)
-    except ChangesError as error:
-        return f"one that git does not know: {error}"
+    except GitError as error:
+        return f"one that git does not know: {_reason(error)}"
     if not tracked:
         return "one that git does not track"
     return "one with changes that are not committed" if state else None
@@ -94,11 +93,11 @@ def _start(top: Path, ref: str) -> str:
     verify = ("rev-parse", "--verify", "--quiet", "--end-of-options")
     try:
         commit = _git(top, *verify, f"{ref}^{{commit}}").decode().strip()
-    except ChangesError:
+    except GitError:
         raise ChangesError(f"{ref}: expected a commit, branch or tag of {top}, got an unknown name") from None
     try:
         return _git(top, "merge-base", commit, "HEAD").decode().strip()
-    except ChangesError:  # histories without a common commit, such as a shallow clone
+    except GitError:  # histories without a common commit, such as a shallow clone
         return commit
 
 
@@ -136,50 +135,20 @@ def _unescape(match: re.Match[bytes]) -> bytes:
     return bytes([int(sign, 8) if len(sign) == 3 else _ESCAPES.get(sign[0], sign[0])])
 
 
+def _reason(error: GitError) -> str:
+    return str(error).removeprefix("git: ")
+
+
 def _filters_off(folder: Path) -> dict[str, str]:
-    """Settings that take the place of all that name programs through which git would send the files."""
+    """Settings, among them some in place of all that name programs through which git would send the files."""
     try:
         names = _git(folder, "config", "--null", "--name-only", "--get-regexp", r"^filter\.")
-    except ChangesError:  # there are none
-        return {}
+    except GitError:  # there are none
+        return _SETTINGS
     drivers = {os.fsdecode(name).rpartition(".")[0] for name in names.split(b"\0") if name}
     keys = ("clean", "smudge", "process", "required")
-    return {f"{driver}.{key}": "" for driver in sorted(drivers) for key in keys}
+    return _SETTINGS | {f"{driver}.{key}": "" for driver in sorted(drivers) for key in keys}
 
 
-def _git(folder: Path, *arguments: str, settings: Mapping[str, str] = MappingProxyType({})) -> bytes:
-    command = ["git", "--no-pager", "--no-replace-objects", "-C", str(folder), *arguments]
-    try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            env=_environment({**_SETTINGS, **settings}),
-            timeout=_SECONDS,
-        )
-    except subprocess.TimeoutExpired:
-        raise ChangesError(f"git: expected an answer within {_SECONDS} seconds, got none") from None
-    except (OSError, ValueError) as error:
-        raise ChangesError(f"git: expected the program to run, got: {error}") from None
-    if done.returncode:
-        said = done.stderr.decode(errors="replace").strip().splitlines() or ["git gave no reason"]
-        raise ChangesError(said[0].removeprefix("fatal: ").removeprefix("error: ")[:300])
-    return done.stdout
-
-
-def _environment(settings: Mapping[str, str]) -> dict[str, str]:
-    """Plain English, no questions, no network, none of a surrounding git command's settings, and ours above all."""
-    own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    keys = {f"GIT_CONFIG_KEY_{i}": name for i, name in enumerate(settings)}
-    values = {f"GIT_CONFIG_VALUE_{i}": value for i, value in enumerate(settings.values())}
-    return {
-        **own,
-        **keys,
-        **values,
-        "GIT_CONFIG_COUNT": str(len(settings)),
-        "LC_ALL": "C",
-        "GIT_TERMINAL_PROMPT": "0",
-        "GIT_OPTIONAL_LOCKS": "0",
-        "GIT_NO_LAZY_FETCH": "1",
-        "GIT_ALLOW_PROTOCOL": "none",
-    }
+def _git(folder: Path, *arguments: str, settings: Mapping[str, str] = _SETTINGS) -> bytes:
+    return git_call("git", ["-C", str(folder)], settings=settings, seconds=_SECONDS).run(*arguments)
