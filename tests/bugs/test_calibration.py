@@ -92,7 +92,7 @@ def outcomes(x: np.ndarray, right: np.ndarray, *, kind: str = "literal") -> list
     """Outcomes with log-odds x [F]."""
     log_probability = -np.logaddexp(0, -x)
     return [
-        Outcome(log_probability=float(p), right=bool(r), kind=kind, group="a")
+        Outcome(log_probability=float(p), right=bool(r), kind=kind, found="literal", group="a")
         for p, r in zip(log_probability, right, strict=True)
     ]
 

@@ -19,12 +19,15 @@ from hyperheat.bugs.onnx.measuring import (
     weights,
     wilson,
 )
+from hyperheat.rewrites import KINDS
 
 IDENTITY = (1.0, 0.0)  # confidence is the model's probability
 
 
 def outcome(probability: float, *, right: bool = False, kind: str = "literal", group: str = "a") -> Outcome:
-    return Outcome(log_probability=float(np.log(probability)), right=right, kind=kind, group=group)
+    return Outcome(
+        log_probability=float(np.log(probability)), right=right, kind=kind, found="literal", group=group
+    )
 
 
 def table(*, right: int, wrong: int, missed: int, alarms: int, quiet: int, groups: int = 1) -> Outcomes:
@@ -175,3 +178,5 @@ def test_only_the_repair_itself_is_right():
     assert [row.right for row in outcomes] == [samples[i].target == best for i in (0, 1, 3, 4)]
     assert {row.log_probability for row in outcomes} == {-0.5}
     assert {row.group for row in outcomes} == {"box"}
+    assert outcomes[0].found == tuple(KINDS)[samples[0].candidates.kind[best]]
+    assert outcomes[2].found == samples[3].kind

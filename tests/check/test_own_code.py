@@ -11,7 +11,7 @@ from tests.detectors import CALIBRATION
 from hyperheat.bugs.onnx.measuring import CLEAN, Outcome
 from hyperheat.check.detector import Detector, load_detector
 from hyperheat.check.discover import FoundFile
-from hyperheat.check.own_code import Planted, judge_own_code, plant_bugs
+from hyperheat.check.own_code import OfKind, Planted, judge_own_code, plant_bugs
 from hyperheat.cli.calibrate import calibrate
 
 
@@ -59,7 +59,7 @@ def outcomes(*, right: int, missed: int, alarms: int, quiet: int) -> Planted:
         *[(unsure, False, CLEAN)] * quiet,
     ]
     made = tuple(
-        Outcome(log_probability=p, right=is_right, kind=kind, group=str(number % 7))
+        Outcome(log_probability=p, right=is_right, kind=kind, found="literal", group=str(number % 7))
         for number, (p, is_right, kind) in enumerate(rows)
     )
     return Planted(outcomes=made, files=7, unread=0)
@@ -70,7 +70,9 @@ def test_much_code_gets_a_threshold():
     assert own.threshold == 0.5
     assert (own.recall.value, own.false_alarms.value) == (0.5, 0.001)
     assert own.recall.lower < 0.5 < own.recall.upper
-    assert own.kinds == {"literal": (500, 500), "argument-swap": (500, 0)}
+    assert own.kinds["literal"] == OfKind(planted=500, found=500, false_alarms=1)
+    assert own.kinds["argument-swap"] == OfKind(planted=500, found=0, false_alarms=0)
+    assert own.kinds["variable-misuse"] == OfKind(planted=0, found=0, false_alarms=0)
     assert own.problem is None
     assert own.recommended is not None
     assert own.recommended.confidence == 0.01
@@ -117,7 +119,7 @@ def test_the_command(
     assert content["functions"] == 6
     assert (content["seed"], content["bug_rate"], content["threshold"]) == (3, 0.05, 0.5)
     assert content["recommended"] is None
-    assert sum(bugs for bugs, _ in content["kinds"].values()) == 6
+    assert sum(row["planted"] for row in content["kinds"].values()) == 6
     assert {path: path.read_bytes() for path in code.iterdir()} == before
 
 

@@ -27,10 +27,19 @@ from hyperheat.check.examine import MAX_CANDIDATES, MAX_NODES, read_module, read
 from hyperheat.check.files import SkippedFile, read_regular
 from hyperheat.check.scan import LIMITS, MODULES, load_scorer
 from hyperheat.pycode import FunctionGraph, ModuleGraphs, SourceError, extract_function
-from hyperheat.rewrites import candidates
+from hyperheat.rewrites import KINDS, candidates
 from hyperheat.workers import Lost, WorkersError, run_jobs
 
-__all__ = ["LEAST_PRECISION", "PER_FILE", "PRECISION", "OwnCode", "Planted", "judge_own_code", "plant_bugs"]
+__all__ = [
+    "LEAST_PRECISION",
+    "PER_FILE",
+    "PRECISION",
+    "OfKind",
+    "OwnCode",
+    "Planted",
+    "judge_own_code",
+    "plant_bugs",
+]
 
 PER_FILE = 20
 """At most so many functions of a file are used: those of one file are alike."""
@@ -59,14 +68,22 @@ class Planted:
 
 
 @dataclass(frozen=True, kw_only=True)
+class OfKind:
+    """Of one kind of bug, how many were planted and found, and how many findings there are in functions as they are."""
+
+    planted: int
+    found: int
+    false_alarms: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class OwnCode:
     """What was measured on some code, at the default tier; and the threshold that suits it, or why there is none."""
 
     threshold: float
     recall: Share
     false_alarms: Share
-    kinds: dict[str, tuple[int, int]]
-    """Of each kind of bug, how many were planted and found."""
+    kinds: dict[str, OfKind]
     recommended: Point | None
     problem: str | None
 
@@ -111,16 +128,25 @@ def judge_own_code(planted: Planted, calibration: Calibration) -> OwnCode:
     outcomes = Outcomes(planted.outcomes, calibration.slope, calibration.intercept)
     threshold = calibration.tiers["A"]
     shown, buggy, group = outcomes.confidence >= threshold, outcomes.buggy, outcomes.group
-    counted = count_by_kind(outcomes, threshold)
     recommended, problem = _recommend(measure_curve(outcomes, "own code", calibration.bug_rate).points)
     return OwnCode(
         threshold=threshold,
         recall=share((shown & outcomes.right)[buggy], group[buggy]),
         false_alarms=share(shown[~buggy], group[~buggy]),
-        kinds={kind: counts for kind, counts in counted.items() if kind != "clean"},
+        kinds=_by_kind(outcomes, threshold),
         recommended=recommended,
         problem=problem,
     )
+
+
+def _by_kind(outcomes: Outcomes, threshold: float) -> dict[str, OfKind]:
+    counted = count_by_kind(outcomes, threshold)
+    alarms = outcomes.found[(outcomes.confidence >= threshold) & ~outcomes.buggy]
+    figures = {}
+    for kind in KINDS:
+        planted, found = counted.get(kind, (0, 0))
+        figures[kind] = OfKind(planted=planted, found=found, false_alarms=int((alarms == kind).sum()))
+    return figures
 
 
 def _recommend(points: Sequence[Point]) -> tuple[Point | None, str | None]:

@@ -96,8 +96,11 @@ def _text(planted: "Planted", own: "OwnCode", bug_rate: float) -> str:
             f"  false alarms  {_share(own.false_alarms, 2)}: functions that have a finding as they are",
             "                Some of these may be real bugs: look at them with hyperheat check.",
             "",
-            f"{'kind':<22} {'planted':>8} {'found':>8}",
-            *(f"{kind:<22} {bugs:>8,} {found:>8,}" for kind, (bugs, found) in own.kinds.items()),
+            f"{'kind':<22} {'planted':>8} {'found':>8} {'false alarms':>13}",
+            *(
+                f"{kind:<22} {row.planted:>8,} {row.found:>8,} {row.false_alarms:>13,}"
+                for kind, row in own.kinds.items()
+            ),
             "",
             _recommendation(own, bug_rate),
         ]
