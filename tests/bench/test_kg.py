@@ -30,7 +30,7 @@ def test_ways_that_differ_are_not_compared(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_an_epoch_is_as_many_steps_as_there_are_batches(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(bench, "interleaved_ms", lambda runs, **_: {"lean": 500.0, "naive": 2000.0})
+    monkeypatch.setattr(bench, "turns", lambda contest, repeats: (0.5, 2.0))
     batches = len(bench.contestants("no-encoder", DATA, SMALL).job.batches(0))
     (record,) = bench.measure(DATA, ["no-encoder"], SMALL)
     assert batches > 1

@@ -4,23 +4,18 @@ import ctypes
 import gc
 import statistics
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 __all__ = ["interleaved_ms", "peak_mb"]
 
 
 def interleaved_ms(
-    contestants: Mapping[str, Callable[[], object]],
-    *,
-    repeats: int = 5,
-    seconds: float = 20.0,
-    clock: Callable[[], float] = time.perf_counter,
+    contestants: dict[str, Callable[[], object]], *, repeats: int = 5, seconds: float = 20.0
 ) -> dict[str, float]:
-    """The median milliseconds of each contestant by a clock, the one on the wall unless given; they run in turns.
+    """The median wall-clock milliseconds of each contestant, which run in turns.
 
     The first turn warms up and does not count. After `seconds` no further turn begins, but two are always taken.
-    `time.process_time` as clock counts what the cores work for this process, whatever else the machine does.
     """
     samples: dict[str, list[float]] = {name: [] for name in contestants}
     end = time.perf_counter() + seconds
@@ -28,9 +23,9 @@ def interleaved_ms(
         if turn >= 2 and time.perf_counter() > end:
             break
         for name, run in contestants.items():
-            start = clock()
+            start = time.perf_counter()
             run()
-            samples[name].append(1e3 * (clock() - start))
+            samples[name].append(1e3 * (time.perf_counter() - start))
     return {name: statistics.median(values[1:]) for name, values in samples.items()}
 
 
