@@ -2,6 +2,8 @@
 
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -73,6 +75,14 @@ def test_the_demo_shows_known_and_new_answers_and_qualifiers_at_work(capsys: pyt
     assert re.search(r"1 +0\.\d+ +[\d.]+ +Frédéric Joliot-Curie +new", text)
     assert re.search(r"1 +0\.\d+ +[\d.]+ +1903 +known", text)
     assert re.search(r"academic degree=PhD: \+0\.[2-9]", text)
+
+
+def test_without_torch_the_demo_says_what_it_needs():
+    script = "import sys\nsys.modules['torch'] = None\nsys.argv[1:] = ['kg', 'demo']\nfrom hyperheat.cli import main\nmain()"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "needs the package 'torch': pip install 'hyperheat[train]'" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_the_answers_that_are_new_are_true():

@@ -6,7 +6,7 @@ import pytest
 from tests.kg.neural_data import new_model, random_statements
 
 from hyperheat.kg import Completer, Statement, Statements
-from hyperheat.kg.explaining import Effect, Explainer
+from hyperheat.kg.explaining import Effect
 from hyperheat.kg.heuristic import _NEW_THERE as NEW
 from hyperheat.kg.heuristic import Heuristic
 from hyperheat.kg.neural.scorer import ModelScorer
@@ -25,17 +25,17 @@ COMPLETER = Completer(Heuristic(STATEMENTS), STATEMENTS, {"Ann": "Ann Example", 
 def test_the_effect_of_a_qualifier_is_the_answer_without_it():
     found = COMPLETER.complete("film", "award", None, {"winner": "Ann"}, k=3)
     tony = next(a for a in found if a.id == "Tony")
-    why = Explainer(COMPLETER).explain(found, tony.rank)
+    why = COMPLETER.explain(found, tony.rank)
     # Without Ann nothing speaks for Tony; Oscar, Globe, France and Ann, who is a subject now, come before it.
     assert why.effects == (Effect(qualifier="winner", value="Ann", probability=0.0, rank=5),)
     assert why.answer is tony
     plain = COMPLETER.complete("film", "award", None)
-    assert Explainer(COMPLETER).explain(plain).effects == ()
+    assert COMPLETER.explain(plain).effects == ()
 
 
 def test_near_statements_share_rare_parts():
     found = COMPLETER.complete("play", "award", None, {"winner": "Ann"}, candidates=["Oscar"])
-    why = Explainer(COMPLETER).explain(found, support=4)
+    why = COMPLETER.explain(found, support=4)
     # Weights of the parts of play | award | Oscar | winner=Ann: award is in 3 of 5 statements, play in 1, as subject 1,
     # Oscar 1, as object 1, Ann 3, as winner 2.
     award, play, oscar, ann, winner = log(5 / 3), 2 * log(5), 2 * log(5), log(5 / 3), log(5 / 2)
@@ -56,7 +56,7 @@ def test_near_statements_share_rare_parts():
 
 def test_a_known_statement_supports_itself_wholly():
     found = COMPLETER.complete(None, "award", "Oscar", {"winner": "Ann"}, k=1)
-    why = Explainer(COMPLETER).explain(found, support=1)
+    why = COMPLETER.explain(found, support=1)
     assert (found[0].id, why.support[0].closeness) == ("film", pytest.approx(1))
 
 
@@ -66,7 +66,7 @@ def test_values_of_qualifiers_are_explained_too():
     s = next(s for s in statements if len(s.qualifiers) == 3)
     (q1, v1), (q2, _), (q3, v3) = s.qualifiers
     asked = completer.complete(s.subject, s.relation, s.object, [(q1, v1), (q2, None), (q3, v3)], k=50)
-    why = Explainer(completer).explain(asked, 2)
+    why = completer.explain(asked, 2)
     assert [(e.qualifier, e.value) for e in why.effects] == [(q1, v1), (q3, v3)]
     for effect, rest in zip(why.effects, ([(q2, None), (q3, v3)], [(q1, v1), (q2, None)]), strict=True):
         without = completer.complete(s.subject, s.relation, s.object, rest, k=50)
@@ -76,7 +76,7 @@ def test_values_of_qualifiers_are_explained_too():
 
 def test_it_prints_in_lines():
     found = COMPLETER.complete("film", "award", None, {"winner": "Ann"}, k=1)
-    lines = str(Explainer(COMPLETER).explain(found, support=1)).splitlines()
+    lines = str(COMPLETER.explain(found, support=1)).splitlines()
     assert lines[0] == f"why Oscar, rank 1 with p {found[0].probability:.3f}:"
     # without Ann the shares are 1 for Oscar and Globe, NEW for France and Ann
     p = 1 / (2 + 2 * NEW)
@@ -88,4 +88,4 @@ def test_only_answers_can_be_explained():
     found = COMPLETER.complete("film", "award", None, k=2)
     for rank in (0, 3):
         with pytest.raises(ValueError, match=f"expected the rank of an answer, 1 to 2, got {rank}"):
-            Explainer(COMPLETER).explain(found, rank)
+            COMPLETER.explain(found, rank)

@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,7 +13,7 @@ from cyclopts import Parameter
 from hyperheat.cli.refusal import fail
 from hyperheat.kg.asking import Question, parse_line, parse_question
 from hyperheat.kg.completion import Completer, Completion
-from hyperheat.kg.explaining import Explainer, Explanation
+from hyperheat.kg.explaining import Explanation
 from hyperheat.kg.models import load
 from hyperheat.kg.readers.stream import ReadError, lines
 from hyperheat.report.safe import dump_json, visible
@@ -99,11 +98,7 @@ class _Teller:
             if self.explain is None or self.explain > len(completion):
                 yield completion, None
             else:
-                yield completion, self._explainer.explain(completion, self.explain)
-
-    @cached_property
-    def _explainer(self) -> Explainer:
-        return Explainer(self.completer)
+                yield completion, self.completer.explain(completion, self.explain)
 
 
 def _write_one(teller: _Teller, question: Question, json: bool) -> None:

@@ -3,7 +3,6 @@
 import sys
 
 from hyperheat.kg.demo import DATA, QUESTIONS
-from hyperheat.kg.explaining import Explainer
 from hyperheat.kg.models import load
 
 __all__ = ["demo"]
@@ -12,11 +11,10 @@ __all__ = ["demo"]
 def demo() -> None:
     """Ask a small model of scientists, universities and prizes: what it knows, what it finds, and why."""
     model = load("demo")
-    explainer = Explainer(model)
     sys.stdout.write(f"{len(model.statements):,} statements, {len(model.entities.names):,} entities\n")
     for question in QUESTIONS:
         found = model.ask(question, k=3)
-        sys.stdout.write(f"\n{found}\n{explainer.explain(found, support=2)}\n")
+        sys.stdout.write(f"\n{found}\n{model.explain(found, support=2)}\n")
     sys.stdout.write(
         "\nnew: not in the statements of the model. Ask your own:\n"
         f"  hyperheat kg complete --model demo '{QUESTIONS[0]}' --explain 1\n"

@@ -8,12 +8,14 @@ that are the value of one. The temperature T is 1 unless the model was calibrate
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any, Literal, Protocol
 
 import numpy as np
 
 from hyperheat.kg.asking import FIRST_QUALIFIER, Qualifiers, Question, parse_question
 from hyperheat.kg.calibration import Calibration
+from hyperheat.kg.explaining import Explainer, Explanation
 from hyperheat.kg.known import KnownFacts
 from hyperheat.kg.lookup import Lookup
 from hyperheat.kg.slots import Slots, stack
@@ -174,6 +176,14 @@ class Completer:
                 allowed=allowed,
                 notes=self._notes(question, unseen),
             )
+
+    def explain(self, completion: Completion, rank: int = 1, *, support: int = 3) -> Explanation:
+        """Why the answer of this rank was given: what each qualifier does, and so many near statements."""
+        return self._explainer.explain(completion, rank, support=support)
+
+    @cached_property
+    def _explainer(self) -> Explainer:
+        return Explainer(self)
 
     def mask(self, names: Iterable[str]) -> np.ndarray:
         """A mask over the entities of the model: those with these ids or labels."""

@@ -12,14 +12,16 @@ The closeness of a statement is the weight of what it shares, divided by the wei
 """
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hyperheat.kg.completion import Answer, Completer, Completion
 from hyperheat.kg.keys import expand
 from hyperheat.kg.slots import Slots, stack
 from hyperheat.kg.statements import Statement, Statements
+
+if TYPE_CHECKING:  # which itself needs this module
+    from hyperheat.kg.completion import Answer, Completer, Completion
 
 __all__ = ["Effect", "Explainer", "Explanation", "Support"]
 
@@ -46,7 +48,7 @@ class Support:
 class Explanation:
     """Why an answer; printing it gives a few lines."""
 
-    answer: Answer
+    answer: "Answer"
     effects: tuple[Effect, ...]
     support: tuple[Support, ...]
 
@@ -72,11 +74,11 @@ class Explanation:
 class Explainer:
     """Explains the answers of a model; the known statements are indexed once."""
 
-    def __init__(self, completer: Completer) -> None:
+    def __init__(self, completer: "Completer") -> None:
         self._completer = completer
         self._parts = _PartIndex(completer.statements)
 
-    def explain(self, completion: Completion, rank: int = 1, *, support: int = 3) -> Explanation:
+    def explain(self, completion: "Completion", rank: int = 1, *, support: int = 3) -> Explanation:
         """Why the answer of this rank was given, with so many near statements."""
         if not 1 <= rank <= len(completion):
             raise ValueError(f"explain: expected the rank of an answer, 1 to {len(completion)}, got {rank}")
@@ -91,7 +93,7 @@ class Explainer:
         )
 
     def _effects(
-        self, completion: Completion, slots: Slots, unseen: list[str], entity: int
+        self, completion: "Completion", slots: Slots, unseen: list[str], entity: int
     ) -> tuple[Effect, ...]:
         if not slots.given:
             return ()
