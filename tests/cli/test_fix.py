@@ -24,7 +24,7 @@ def test_a_patch_is_shown_and_nothing_written(project: Project):
     project.write(a=BUGGY)
     code, out, err = project.run("fix")
     assert (code, out) == (1, PATCH)
-    assert err.endswith("1 repair in 1 file shown (--write to apply).\n")
+    assert err.endswith("Hidden: 1 in tier B.\n1 repair in 1 file shown (--write to apply).\n")
     assert (project.folder / "a.py").read_text() == BUGGY
 
 

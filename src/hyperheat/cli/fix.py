@@ -52,7 +52,7 @@ def fix(
             raise SystemExit(_INTERRUPTED)
         report = scan.report(baseline=scan.known())
         if not options.quiet:
-            put(summarise(report, colour=colourful(sys.stderr)), sys.stderr)
+            put(summarise(report, colour=colourful(sys.stderr), hints=False), sys.stderr)
         repairs, refused = _plan(scan.files, report.findings)
     except (ValueError, OSError, WorkersError) as error:
         fail(error)

@@ -12,6 +12,8 @@ from hyperheat.report.source import SourceText
 
 __all__ = ["render", "render_finding", "summarise"]
 
+_LEAST_ALTERNATIVE = 0.01  # what is less likely is not worth a line
+
 
 def render(report: Report, sources: Mapping[str, SourceText], *, colour: bool = False) -> str:
     """All findings with code frames, then the files that were not checked."""
@@ -37,14 +39,17 @@ def render_finding(finding: Finding, source: SourceText | None, *, colour: bool 
     if lines:
         shown.append(painted(f"{'':>{gutter}} |", "faint", colour=colour))
         shown += [row for line in lines for row in _rows(line, gutter, level, colour)]
-    for other in finding.alternatives:
+    for other in (other for other in finding.alternatives if other.confidence >= _LEAST_ALTERNATIVE):
         text = f"= or: {visible(other.message)} ({other.confidence:.3f})"
         shown.append(f"{' ' * gutter} {painted(text, 'faint', colour=colour)}")
     return "".join(f"{row}\n" for row in shown)
 
 
-def summarise(report: Report, *, colour: bool = False) -> str:
-    """What was checked, found, hidden and left out, in a few sentences for standard error."""
+def summarise(report: Report, *, colour: bool = False, hints: bool = True) -> str:
+    """What was checked, found, hidden and left out, in a few sentences for standard error.
+
+    `hints` name options of `hyperheat check` that change it.
+    """
     summary = report.summary
     took = "" if summary.seconds is None else f" in {summary.seconds:.1f} s"
     cached = f" ({summary.cached} cached)" if summary.cached else ""
@@ -62,13 +67,14 @@ def summarise(report: Report, *, colour: bool = False) -> str:
         f"{summary.hidden[tier]} in tier {tier}" for tier in LEVELS if summary.hidden.get(tier)
     )
     if hidden:
-        sentences.append(f"Hidden: {hidden} (--show-all).")
+        sentences.append(f"Hidden: {hidden}{' (--show-all)' if hints else ''}.")
     if summary.suppressed or summary.known:
         sentences.append(f"Left out: {summary.suppressed} suppressed, {summary.known} in the baseline.")
     if report.errors:
         rules = Counter(error.rule for error in report.errors)
         counts = ", ".join(f"{rules[rule]} {RULES[rule].name.replace('-', ' ')}" for rule in sorted(rules))
-        sentences.append(painted(f"Not checked: {counts} (--strict to fail).", "warning", colour=colour))
+        hint = " (--strict to fail)" if hints else ""
+        sentences.append(painted(f"Not checked: {counts}{hint}.", "warning", colour=colour))
     return "".join(f"{line}\n" for line in (" ".join(sentences), *map(visible, summary.notes)))
 
 
