@@ -139,10 +139,11 @@ def curve(*points: tuple[float, float, float]) -> Curve:
     [
         ([(0.1, 0.3, 0.2), (0.3, 0.5, 0.4), (0.6, 0.79, 0.6), (0.8, 0.81, 0.3)], {"A": 0.8, "B": 0.3}),
         ([(0.1, 0.3, 0.2), (0.3, 0.55, 0.4), (0.6, 0.7, 0.6), (0.8, 0.75, 0.5)], {"A": 0.6, "B": 0.3}),
-        ([(0.1, 0.2, 0.1), (0.3, 0.4, 0.3), (0.6, 0.45, 0.2)], {"A": 0.3, "B": 0.3}),
+        ([(0.3, 0.85, 0.7), (0.5, 0.9, 0.6), (0.6, 0.95, 0.5)], {"A": 0.5, "B": 0.3}),
+        ([(0.1, 0.2, 0.1), (0.5, 0.4, 0.3), (0.6, 0.45, 0.2)], {"A": 0.5, "B": 0.5}),
         ([(0.1, 0.4, 0.35), (0.3, 0.6, 0.3)], {"A": 0.1, "B": 0.1}),
     ],
-    ids=["both reached", "B alone reached", "none reached", "B never above A"],
+    ids=["both reached", "B alone reached", "A likely right", "none reached", "B never above A"],
 )
 def test_tiers_begin_where_their_precision_is_reached_or_is_surest(
     points: list[tuple[float, float, float]], tiers: dict[str, float]

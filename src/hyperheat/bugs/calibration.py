@@ -15,7 +15,7 @@ import numpy as np
 from hyperheat.bugs.corpus.sampling import rank
 from hyperheat.bugs.dataset import read_manifest
 from hyperheat.bugs.onnx import Scorer
-from hyperheat.bugs.onnx.calibration import HELD_OUT, REAL_FIXES, Calibration, Curve, log_odds
+from hyperheat.bugs.onnx.calibration import HELD_OUT, REAL_FIXES, Calibration, Curve, Point, log_odds
 from hyperheat.bugs.onnx.measuring import CLEAN, Outcome, Outcomes, ask, measure_curve, weights
 from hyperheat.bugs.sample import NO_BUG, Sample
 from hyperheat.bugs.shards import Shard
@@ -28,6 +28,7 @@ Progress = Callable[[Iterable[Outcome], str], Iterable[Outcome]]
 PRECISIONS = {"A": 0.8, "B": 0.5}
 """The precision on held-out packages that findings of a tier should reach."""
 
+_MORE_LIKELY = 0.5
 _STEPS = 100
 _TOLERANCE = 1e-10
 
@@ -75,16 +76,20 @@ def fit(outcomes: Sequence[Outcome], bug_rate: float) -> tuple[float, float]:
 def choose_tiers(curve: Curve) -> dict[str, float]:
     """The least confidence of each tier: the lowest whose precision reaches that of `PRECISIONS`.
 
-    Where no threshold reaches it, the tier begins where the lower end of the interval of precision is highest.
+    Precision is that of all findings from there on, so the surest can make up for others; those of tier A are each
+    more likely right than wrong. Where no confidence will do, the tier begins where the lower end of the interval of
+    precision is highest.
     """
     if not curve.points:
         raise ValueError(f"{curve.data}: expected bugs that are found, got too few for any threshold")
-    safest = max(curve.points, key=lambda point: point.lower).confidence
-    a, b = (
-        next((point.confidence for point in curve.points if point.precision >= wanted), safest)
-        for wanted in PRECISIONS.values()
-    )
-    return {"A": a, "B": min(a, b)}
+    likely = [point for point in curve.points if point.confidence >= _MORE_LIKELY] or curve.points
+    a = _begin(likely, PRECISIONS["A"])
+    return {"A": a, "B": min(a, _begin(curve.points, PRECISIONS["B"]))}
+
+
+def _begin(points: Sequence[Point], precision: float) -> float:
+    safest = max(points, key=lambda point: point.lower)
+    return next((point for point in points if point.precision >= precision), safest).confidence
 
 
 def draw_functions(
