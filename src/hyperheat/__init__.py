@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from hyperheat import check
+    from hyperheat.check.text import check_text as check
     from hyperheat.hypergraph import Hypergraph, HypergraphBuilder, Position
     from hyperheat.nn import VARIANTS, HeatConfig, HeatEncoder
     from hyperheat.tensors import Vocabulary, collate

@@ -1,6 +1,7 @@
 """One file: where its findings lie, what they say and repair, and what is refused."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -25,7 +26,7 @@ def scan(text: str, weigh: Weigh | None = None) -> ScannedFile:
         return pseudo_scores(sample) if weigh is None else scores_of(sample, weigh(sample.candidates))
 
     record = examine_text(text, (), score, CALIBRATION)
-    return read_record(record, FoundFile("a.py", limits.__file__), text, CALIBRATION, cached=0)
+    return read_record(record, FoundFile("a.py", Path("a.py")), text, CALIBRATION, cached=0)
 
 
 def favour(place: int, weight: float = 9.0) -> Weigh:

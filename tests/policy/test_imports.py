@@ -92,6 +92,32 @@ def test_nothing_is_pickled_and_torch_stays_in_its_packages(path):
         }
 
 
+def test_what_a_scan_loads_needs_no_training_packages():
+    """All modules that the checker's package and its command may import, at once or later, and what those import."""
+    pending = [
+        *(SOURCE / "check").glob("*.py"),
+        *SOURCE.glob("cli/check*.py"),
+        SOURCE / "bugs/onnx/scorer.py",
+    ]
+    seen: set[Path] = set()
+    outside: set[str] = set()
+    while pending:
+        path = pending.pop()
+        if path in seen:
+            continue
+        seen.add(path)
+        for module in imported_modules(path, top_level_only=path.parent.name != "check"):
+            root, *parts = module.split(".")
+            if root != "hyperheat":
+                outside.add(root)
+                continue
+            places = [SOURCE.joinpath(*parts[:count]) for count in range(len(parts) + 1)]
+            files = [file for place in places for file in (place / "__init__.py", place.with_suffix(".py"))]
+            pending += [file for file in files if file.is_file()]
+    assert SOURCE / "rewrites" / "edit.py" in seen
+    assert not outside & {"torch", "pyarrow", "onnx", "safetensors", "networkx"}
+
+
 def test_there_is_no_drawer_for_odds_and_ends():
     assert not [path for path in FILES if path.stem in {"utils", "common", "helpers", "misc"}]
 

@@ -18,13 +18,9 @@ class _CallableModule(ModuleType):
     """This package has the name of the function `hyperheat.check`, so it is both."""
 
     def __call__(self, source: str, *, path: str = "<source>") -> "list[Finding]":
-        """The findings of all tiers in a text of Python source, which is read in this process.
-
-        Comments that keep findings quiet are obeyed. Raises ValueError if the text cannot be read.
-        """
         from hyperheat.check.text import check_text
 
-        return check_text(source, path)
+        return check_text(source, path=path)
 
 
 sys.modules[__name__].__class__ = _CallableModule

@@ -12,12 +12,11 @@ import numpy as np
 
 from hyperheat.bugs.onnx import SampleScores
 from hyperheat.bugs.onnx.calibration import Calibration
-from hyperheat.bugs.sample import NO_BUG, Candidates, Origin, Sample, encode_candidates
+from hyperheat.bugs.sample import NO_BUG, Origin, Sample, encode_candidates
 from hyperheat.check.encoding import SlowEncodingError, decode
 from hyperheat.check.records import Record, comment_record
 from hyperheat.check.suppressions import find_suppressions
 from hyperheat.check.suspicion import Question, answer
-from hyperheat.hypergraph import Hypergraph
 from hyperheat.pycode import FunctionGraph, ModuleGraphs, SourceError, TooMuchSource, extract
 from hyperheat.pycode.source import Source
 from hyperheat.report.source import SourceText
@@ -72,8 +71,10 @@ def examine_text(text: str, known: Collection[str], score: Score, calibration: C
     errors = [_error(error) for error in module.refused]
     for function in module.functions:
         try:
-            question, digest = _ask(function, source)
+            lines = _lines(function, source)
+            digest = _digest(lines, function)
             if digest not in known and digest not in made:
+                question = _ask(function, text if "\r" in lines else None)
                 made[digest] = answer(question, score, calibration)
         except TooMuchSource as error:
             errors.append(_error(error, function))
@@ -122,9 +123,8 @@ def _error(error: SourceError, function: FunctionGraph | None = None) -> list[An
     return [rule, f"the function {function.name}: {error.problem}", function.span[0]]
 
 
-def _ask(function: FunctionGraph, source: SourceText) -> tuple[Question, str]:
-    """What the detector is asked about a function, and a digest of all that its answer depends on."""
-    line, _, end_line, _ = function.span
+def _ask(function: FunctionGraph, text: str | None) -> Question:
+    """What the detector is asked about a function."""
     if (nodes := function.graph.num_nodes) > MAX_NODES:
         raise TooMuchSource(None, None, f"expected at most {MAX_NODES} nodes, got {nodes}")
     rewrites = candidates(function, most=MAX_CANDIDATES)
@@ -138,16 +138,24 @@ def _ask(function: FunctionGraph, source: SourceText) -> tuple[Question, str]:
         candidates=columns,
         target=NO_BUG,
     )
-    lines = source.text[source.offset(line, 1) : source.offset(end_line + 1, 1)]
-    text = source.text if "\r" in lines else None
-    question = Question(function, tuple(rewrites[index] for index in order), sample, text)
-    return question, _digest(lines, function.graph, columns)
+    return Question(function, tuple(rewrites[index] for index in order), sample, text)
 
 
-def _digest(lines: str, graph: Hypergraph, columns: Candidates) -> str:
-    arrays = [graph.label, graph.relation, graph.offsets, graph.qualifier, graph.node]
-    arrays += [columns.location, columns.kind, columns.text, columns.first, columns.second]
-    digest = hashlib.sha256()
+def _lines(function: FunctionGraph, source: SourceText) -> str:
+    """The lines of a function as they are in its file."""
+    line, _, end_line, _ = function.span
+    return source.text[source.offset(line, 1) : source.offset(end_line + 1, 1)]
+
+
+def _digest(lines: str, function: FunctionGraph) -> str:
+    """A digest of all that the record of a function is made from.
+
+    The graph holds what the rest of the module says about names and calls. Candidates follow from the text and, since
+    annotations may bind names, from whether those are evaluated.
+    """
+    graph, lazy = function.graph, function.scope.lazy_annotations
+    arrays = (graph.label, graph.relation, graph.offsets, graph.qualifier, graph.node)
+    digest = hashlib.sha256(b"lazy" if lazy else b"")
     for part in (lines.encode(), "\0".join(graph.names).encode(), *(array.tobytes() for array in arrays)):
         digest.update(len(part).to_bytes(8, "big"))
         digest.update(part)

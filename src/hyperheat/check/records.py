@@ -93,7 +93,7 @@ def read_record(
 ) -> ScannedFile:
     """The scanned file of a record; raises an error of lookup, type or value if it is not one."""
     functions = tuple(
-        _function(record["known"][digest], name, line, file.shown, calibration)
+        _function(record["known"][digest], str(name), line, file.shown, calibration)
         for name, line, digest in record["functions"]
     )
     errors = tuple(

@@ -12,14 +12,17 @@ from hyperheat.report.finding import Finding
 __all__ = ["check_text"]
 
 
-def check_text(source: str, path: str) -> list[Finding]:
-    """The findings of all tiers; warns of functions that were skipped, raises ValueError if all of it was."""
+def check_text(source: str, *, path: str = "<source>") -> list[Finding]:
+    """The findings of all tiers in a text of Python source, without those that its comments keep quiet.
+
+    Warns of functions that were skipped. Raises ValueError if the text cannot be read.
+    """
     file = scan_source(source, _detector(), path=path)
     for error in file.errors:
         reason = f"{path}:{error.line}: {error.reason}" if error.line else f"{path}: {error.reason}"
         if not file.functions:
             raise ValueError(reason)
-        warnings.warn(f"not checked: {reason}", stacklevel=3)
+        warnings.warn(f"not checked: {reason}", stacklevel=2)
     return list(judge([file], Settings(), _detector(), show_all=True).findings)
 
 

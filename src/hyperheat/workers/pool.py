@@ -8,7 +8,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
@@ -46,7 +46,7 @@ def run_jobs(
     workers: int,
     limits: Limits,
     preload: Sequence[str] = (),
-) -> Iterator[tuple[Job, Result | Lost]]:
+) -> Generator[tuple[Job, Result | Lost], None, None]:
     """Do the jobs in some processes and yield each with its result as soon as it is there.
 
     A process starts only when there is a job for it. `work`, jobs and results go through pipes, so their types are
