@@ -123,6 +123,13 @@ def test_the_command(
     assert {path: path.read_bytes() for path in code.iterdir()} == before
 
 
+def test_the_settings_of_the_code_hold(code: Path, detector: Detector, capsys: pytest.CaptureFixture[str]):
+    (code / "pyproject.toml").write_text('[tool.hyperheat]\nexclude = ["one.py", "broken.py"]\njobs = 1\n')
+    calibrate([code], model=detector.folder, json=True)
+    content = json.loads(capsys.readouterr().out)
+    assert (content["files"], content["unread"], content["functions"]) == (2, 0, 4)
+
+
 @pytest.mark.parametrize("model", [None, "model"])
 def test_the_command_refuses_in_one_line(
     code: Path, detector: Detector, model: str | None, capsys: pytest.CaptureFixture[str]

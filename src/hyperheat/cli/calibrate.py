@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter, validators
 
+from hyperheat.cli.options import DEFAULTS, read_settings
 from hyperheat.cli.refusal import fail
 
 if TYPE_CHECKING:
@@ -32,7 +33,8 @@ def calibrate(
 ) -> None:
     """Plant bugs in the functions of your own code, in memory, and tell how many are found.
 
-    No file is changed and no code is run. A finding in a function as it is counts as a false alarm, but may be a real bug.
+    The files are those of hyperheat check, by the settings in pyproject.toml. None is changed and no code is run.
+    A finding in a function as it is counts as a false alarm, but may be a real bug.
 
     Parameters
     ----------
@@ -45,7 +47,7 @@ def calibrate(
     seed
         Decides the functions and the bugs.
     jobs
-        Processes that work at the same time; as many as there are processors unless given.
+        Processes that work at the same time; as many as the settings say, or as there are processors, unless given.
     json
         Print one JSON object.
     """
@@ -56,13 +58,15 @@ def calibrate(
 
     try:
         detector = load_detector(model)
-        found = discover(paths, root=Path.cwd(), selection=Selection())
+        settings = read_settings([str(path) for path in paths], DEFAULTS)
+        selection = Selection(exclude=settings.exclude, gitignore=settings.gitignore)
+        found = discover(paths, root=Path.cwd(), selection=selection)
         planted = plant_bugs(
             found.files,
             detector,
             samples=samples,
             seed=seed,
-            jobs=jobs or os.cpu_count() or 1,
+            jobs=jobs or settings.jobs or os.cpu_count() or 1,
             progress=_progress,
         )
         own = judge_own_code(planted, detector.calibration)
