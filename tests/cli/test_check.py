@@ -41,6 +41,12 @@ def test_nothing_to_report(project: Project):
     assert "0 findings." in err
 
 
+def test_a_folder_without_python_is_told(project: Project):
+    code, out, err = project.run("check")
+    assert (code, out) == (0, "")
+    assert err.endswith("No Python files were found.\n")
+
+
 def test_a_file_that_cannot_be_checked_is_told_and_fails_only_with_strict(project: Project):
     project.write(a=CLEAN, b="what?")
     code, out, err = project.run("check")

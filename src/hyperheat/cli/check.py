@@ -109,7 +109,7 @@ def _write_baseline(scan: "Scan", *, quiet: bool) -> None:
     from hyperheat.report.safe import visible
 
     path = scan.settings.baseline
-    if scan.missed is not None:
+    if scan.interrupted:
         raise ValueError(f"{path}: not written, since the scan was interrupted")
     assert path is not None
     baseline = make_baseline(scan.report(show_all=True).findings, sources_of(scan.files))
@@ -133,7 +133,7 @@ def _tell(report: "Report", scan: "Scan", format: Format, outputs: list[Output])
 
 
 def _exit_code(report: "Report", scan: "Scan", *, exit_zero: bool) -> int:
-    if scan.missed is not None:
+    if scan.interrupted:
         return _INTERRUPTED
     if scan.settings.strict and report.errors:
         return _INCOMPLETE

@@ -47,7 +47,7 @@ def fix(
         if allow_dirty and not write:
             raise ValueError("--allow-dirty: expected --write beside it, got none")
         scan = scan_paths(names, options, read_settings(names, options))
-        if scan.missed is not None:
+        if scan.interrupted:
             put("Interrupted: nothing was repaired.\n", sys.stderr)
             raise SystemExit(_INTERRUPTED)
         report = scan.report(baseline=scan.known())

@@ -25,14 +25,15 @@ __all__ = ["Scan", "load_for", "scan_paths", "scan_stdin"]
 
 @dataclass(frozen=True, kw_only=True)
 class Scan:
-    """What was scanned and how; `missed` counts the files that an interrupt left out."""
+    """What was scanned and how; `notes` are sentences about that for the reader."""
 
     settings: Settings
     detector: Detector
     files: tuple[ScannedFile, ...]
     errors: tuple[ScanError, ...] = ()
     changes: Changes | None = None
-    missed: int | None = None
+    interrupted: bool = False
+    notes: tuple[str, ...] = ()
     seconds: float
 
     def report(self, *, baseline: Baseline | None = None, show_all: bool = False) -> Report:
@@ -47,10 +48,7 @@ class Scan:
             show_all=show_all,
             seconds=self.seconds,
         )
-        if self.missed is None:
-            return report
-        note = f"Interrupted: {self.missed} of {self.missed + len(self.files)} files were not looked at."
-        return replace(report, summary=replace(report.summary, notes=(note, *report.summary.notes)))
+        return replace(report, summary=replace(report.summary, notes=(*self.notes, *report.summary.notes)))
 
     def known(self) -> Baseline | None:
         """The baseline of the settings, if there is one."""
@@ -64,8 +62,9 @@ def scan_paths(paths: Sequence[str], options: ScanOptions, settings: Settings) -
     changes = _changes(options, root)
     found = discover(paths, root=root, selection=_selection(settings))
     files = [file for file in found.files if changes is None or changes.touch(file.path, 1, sys.maxsize)]
+    notes = () if found.files or found.errors else ("No Python files were found.",)
     done: list[ScannedFile] = []
-    missed = None
+    interrupted = False
     try:
         with Progress(len(files), quiet=options.quiet) as progress:
             jobs = settings.jobs or _processors()
@@ -73,14 +72,16 @@ def scan_paths(paths: Sequence[str], options: ScanOptions, settings: Settings) -
             for file in scan_files(files, detector, jobs=jobs, cache=cache, progress=progress.tell):
                 done.append(file)
     except KeyboardInterrupt:
-        missed = len(files) - len(done)
+        interrupted = True
+        notes = (f"Interrupted: {len(files) - len(done)} of {len(files)} files were not looked at.",)
     return Scan(
         settings=settings,
         detector=detector,
         files=tuple(done),
         errors=found.errors,
         changes=changes,
-        missed=missed,
+        interrupted=interrupted,
+        notes=notes,
         seconds=time.perf_counter() - start,
     )
 
