@@ -19,6 +19,7 @@ from hyperheat.kg.neural.model import ModelConfig, Names, to_torch
 from hyperheat.kg.neural.questions import tokenise
 from hyperheat.kg.neural.scorer import ModelScorer
 from hyperheat.kg.neural.stare import StareConfig
+from hyperheat.kg.neural.stare_decoder import StareDecoder
 
 FACTS = [
     Statement("film", "award", "Oscar", (("winner", "Ann"),)),
@@ -238,6 +239,14 @@ def test_an_unseen_entity_is_known_by_its_text(encoder):
 def test_an_unseen_entity_is_refused_by_a_model_that_reads_no_labels(folder):
     with pytest.raises(ValueError, match=r"expected an entity that the model knows, got 'e99'; did you"):
         kg.load(folder).complete("e99", "r0", None)
+
+
+def test_a_decoder_that_cannot_read_a_blank_value_says_so():
+    trained = new_model(MANY, StareConfig(dim=16, layers=1), StareDecoder(layers=1, ff=24))
+    completer = Completer(ModelScorer(trained), MANY, {})
+    assert len(completer.complete("e0", "r0", None, k=3)) == 3
+    with pytest.raises(ValueError, match="this model reads no blank value of a qualifier"):
+        completer.complete("e0", "r0", "e1", [("r1", None)])
 
 
 def test_labels_may_come_later(folder, tmp_path):

@@ -13,7 +13,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from hyperheat.kg.asking import FIRST_QUALIFIER, Qualifiers, Question, parse_question
+from hyperheat.kg.asking import FIRST_QUALIFIER, Qualifiers, Question, QuestionError, parse_question
 from hyperheat.kg.calibration import Calibration
 from hyperheat.kg.explaining import Explainer, Explanation
 from hyperheat.kg.known import KnownFacts
@@ -31,6 +31,8 @@ class Asked(Protocol):
 
     reads_labels: bool
     """Whether it knows unseen entities, which stand behind its own in the table of the statements, by their text."""
+    asks_values: bool
+    """Whether the blank may be the value of a qualifier."""
 
     def ask(self, statements: Statements, blank: np.ndarray) -> np.ndarray:
         """Scores of its entities for the blank slot of each statement: [B, entities]."""
@@ -213,6 +215,10 @@ class Completer:
 
     def resolve(self, question: Question, unseen: list[str]) -> Slots:
         """The question by indices; entities that the model reads by their text are appended to `unseen`."""
+        if question.blank >= FIRST_QUALIFIER and not self._model.asks_values:
+            raise QuestionError(
+                "expected a blank subject or object: this model reads no blank value of a qualifier"
+            )
         entities = [0 if name is None else self._entity(name, unseen) for name in question.entities]
         names = [self._relation(name) for name, _ in question.qualifiers]
         return Slots(

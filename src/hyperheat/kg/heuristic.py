@@ -44,6 +44,7 @@ class Heuristic:
     """The co-occurrence heuristic; calling it scores queries."""
 
     reads_labels = False
+    asks_values = True
 
     def __init__(self, training: Statements) -> None:
         self._num_entities = len(training.entities)

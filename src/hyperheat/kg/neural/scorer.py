@@ -10,6 +10,7 @@ from hyperheat.kg.neural.encoders import Table
 from hyperheat.kg.neural.folder import TrainedModel
 from hyperheat.kg.neural.model import to_torch
 from hyperheat.kg.neural.questions import OBJECT, SUBJECT, distinct, tokenise
+from hyperheat.kg.neural.stare_decoder import StareDecoder
 from hyperheat.kg.ranking import Queries
 from hyperheat.kg.statements import Statements
 
@@ -26,6 +27,7 @@ class ModelScorer:
         graph = to_torch(trained.model.plan(trained.statements), self._device)
         self.table = trained.model.encode(graph)
         self.reads_labels = trained.names.tokenizer is not None
+        self.asks_values = not isinstance(trained.config.decoder, StareDecoder)
 
     def __call__(self, queries: Queries) -> np.ndarray:
         """Scores of all entities: [B, entities]."""
