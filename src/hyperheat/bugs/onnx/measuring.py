@@ -128,10 +128,13 @@ def share(hits: np.ndarray, group: np.ndarray) -> Share:
 
 
 def wilson(value: float, count: float) -> tuple[float, float]:
-    """Wilson's 95 % interval of a share that was seen among so many."""
-    centre = (value + _Z**2 / (2 * count)) / (1 + _Z**2 / count)
-    half = _Z * sqrt(value * (1 - value) / count + _Z**2 / (4 * count**2)) / (1 + _Z**2 / count)
-    return max(0.0, centre - half), min(1.0, centre + half)
+    """Wilson's 95 % interval of a share p that was seen among n: the roots of (1 + z²/n) x² - (2p + z²/n) x + p² = 0."""
+    square = _Z**2 / count
+    half = sqrt(square * (value * (1 - value) + square / 4))
+    upper = (value + square / 2 + half) / (1 + square)
+    return value**2 / (1 + square) / upper, min(
+        1.0, upper
+    )  # the product of the roots: never below 0 by rounding
 
 
 def measure_curve(outcomes: Outcomes, data: str, bug_rate: float) -> Curve:
@@ -178,11 +181,11 @@ def count_by_kind(outcomes: Outcomes, threshold: float) -> dict[str, tuple[int, 
     }
 
 
-def _largest_ratio(above: Share, below: Share) -> float:
-    """The upper end of the interval of a ratio of two independent shares, the lower one above zero."""
-    product = above.value * below.value
-    highest = above.upper * (2 * above.value - above.upper)
-    lowest = below.lower * (2 * below.value - below.lower)
+def _largest_ratio(numerator: Share, denominator: Share) -> float:
+    """The upper end of the interval of a ratio of two independent shares; the denominator is above zero."""
+    product = numerator.value * denominator.value
+    highest = numerator.upper * (2 * numerator.value - numerator.upper)
+    lowest = denominator.lower * (2 * denominator.value - denominator.lower)
     return (product + sqrt(max(0.0, product**2 - highest * lowest))) / lowest
 
 
