@@ -9,6 +9,7 @@ from hyperheat.cli.outputs import Format, Output, colourful, parse_outputs, put,
 from hyperheat.cli.refusal import fail
 
 if TYPE_CHECKING:
+    from hyperheat.check.baseline import Baseline
     from hyperheat.check.settings import Settings
     from hyperheat.cli.scanning import Scan
     from hyperheat.report import Report
@@ -53,6 +54,7 @@ def check(
     stdin_filename
         Read the code from standard input, and report it under this name.
     """
+    from hyperheat.cli.scanning import known_findings
     from hyperheat.report import FORMATS, summarise
     from hyperheat.workers import WorkersError
 
@@ -63,10 +65,11 @@ def check(
         settings = _show_what_fails(read_settings(names, options, more))
         if write_baseline:
             _refuse_part(settings, options, stdin_filename)
+        baseline = None if write_baseline else known_findings(settings)
         scan = _scan(names, options, settings, stdin=stdin_filename is not None)
         if write_baseline:
-            _write_baseline(scan, quiet=options.quiet)
-        report = scan.report(baseline=scan.known(), show_all=show_all)
+            baseline = _write_baseline(scan, quiet=options.quiet)
+        report = scan.report(baseline=baseline, show_all=show_all)
         _tell(report, scan, output_format, outputs)
     except (ValueError, OSError, WorkersError) as error:
         fail(error)
@@ -103,7 +106,7 @@ def _scan(names: tuple[str, ...], options: ScanOptions, settings: "Settings", *,
     return scan_stdin(names[0], options, settings) if stdin else scan_paths(names, options, settings)
 
 
-def _write_baseline(scan: "Scan", *, quiet: bool) -> None:
+def _write_baseline(scan: "Scan", *, quiet: bool) -> "Baseline":
     from hyperheat.check.baseline import make_baseline, write_baseline
     from hyperheat.check.judge import sources_of
     from hyperheat.report.safe import visible
@@ -116,6 +119,7 @@ def _write_baseline(scan: "Scan", *, quiet: bool) -> None:
     write_baseline(path, baseline)
     if not quiet:
         put(f"Findings of all tiers in {visible(str(path))}: {len(baseline)}.\n", sys.stderr)
+    return baseline
 
 
 def _tell(report: "Report", scan: "Scan", format: Format, outputs: list[Output]) -> None:

@@ -4,7 +4,6 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from hyperheat.check.baseline import read_baseline
 from hyperheat.check.detector import Detector
 from hyperheat.check.discover import MAX_BYTES, FoundFile, shown_path
 from hyperheat.check.files import SkippedFile, read_regular
@@ -13,7 +12,7 @@ from hyperheat.check.records import ScannedFile, ScannedFunction
 from hyperheat.check.scan import scan_data
 from hyperheat.check.settings import Settings
 from hyperheat.cli.options import ScanOptions, read_settings
-from hyperheat.cli.scanning import load_for
+from hyperheat.cli.scanning import known_findings, load_for
 from hyperheat.report import LEVELS, Finding, FunctionHeat, SourceText
 from hyperheat.report.colours import painted
 from hyperheat.report.heat import paint
@@ -109,7 +108,7 @@ class _Reasons:
     """Why a finding of a file is reported or not."""
 
     def __init__(self, file: ScannedFile, settings: Settings, detector: Detector) -> None:
-        baseline = None if settings.baseline is None else read_baseline(settings.baseline)
+        baseline = known_findings(settings)
         self._file, self._settings, self._calibration = file, settings, detector.calibration
         self._reported = judge([file], settings, detector, baseline=baseline).findings
         self._new = judge([file], settings, detector, baseline=baseline, show_all=True).findings

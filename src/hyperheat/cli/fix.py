@@ -37,7 +37,7 @@ def fix(
     allow_dirty
         With --write: also to files with changes, and to those that git does not have.
     """
-    from hyperheat.cli.scanning import scan_paths
+    from hyperheat.cli.scanning import known_findings, scan_paths
     from hyperheat.report import summarise
     from hyperheat.report.safe import visible
     from hyperheat.workers import WorkersError
@@ -46,11 +46,13 @@ def fix(
     try:
         if allow_dirty and not write:
             raise ValueError("--allow-dirty: expected --write beside it, got none")
-        scan = scan_paths(names, options, read_settings(names, options))
+        settings = read_settings(names, options)
+        baseline = known_findings(settings)
+        scan = scan_paths(names, options, settings)
         if scan.interrupted:
             put("Interrupted: nothing was repaired.\n", sys.stderr)
             raise SystemExit(_INTERRUPTED)
-        report = scan.report(baseline=scan.known())
+        report = scan.report(baseline=baseline)
         if not options.quiet:
             put(summarise(report, colour=colourful(sys.stderr), hints=False), sys.stderr)
         repairs, refused = _plan(scan.files, report.findings)

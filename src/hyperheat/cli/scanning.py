@@ -20,7 +20,7 @@ from hyperheat.cli.options import ScanOptions
 from hyperheat.cli.progress import Progress
 from hyperheat.report import Report, ScanError
 
-__all__ = ["Scan", "load_for", "scan_paths", "scan_stdin"]
+__all__ = ["Scan", "known_findings", "load_for", "scan_paths", "scan_stdin"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,10 +49,6 @@ class Scan:
             seconds=self.seconds,
         )
         return replace(report, summary=replace(report.summary, notes=(*self.notes, *report.summary.notes)))
-
-    def known(self) -> Baseline | None:
-        """The baseline of the settings, if there is one."""
-        return None if self.settings.baseline is None else read_baseline(self.settings.baseline)
 
 
 def scan_paths(paths: Sequence[str], options: ScanOptions, settings: Settings) -> Scan:
@@ -114,6 +110,11 @@ def _processors() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def known_findings(settings: Settings) -> Baseline | None:
+    """The baseline of the settings, if there is one; read it first, since a scan may take its time."""
+    return None if settings.baseline is None else read_baseline(settings.baseline)
 
 
 def load_for(options: ScanOptions, settings: Settings) -> Detector:
