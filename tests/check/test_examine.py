@@ -90,13 +90,13 @@ def test_line_ends_move_with_arguments_as_they_are(end):
 
 def test_other_repairs_of_the_place_are_told_the_likeliest_first():
     text = "def f(a, b, c, d, e, h):\n    return a\n"
-    file = scan(text, lambda _: np.array([1.0, 5.0, 3.0, 2.0, 4.0, 1e-4]))
+    file = scan(text, lambda _: np.array([1.0, 8.0, 3.0, 2.0, 5.0, 1e-4]))
     finding = best(file)
     assert finding.message == "`c` may be meant instead of `a`"
     assert [(a.message[:3], a.confidence) for a in finding.alternatives] == [
         ("`h`", 0.25),
-        ("`d`", 0.188),
-        ("`e`", 0.125),
+        ("`d`", 0.15),
+        ("`e`", 0.1),
     ]
 
 
