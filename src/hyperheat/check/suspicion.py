@@ -25,7 +25,7 @@ MAX_PLACES = 10
 """Places that are told for one function."""
 
 _DIGITS = 4
-_LEAST_HEAT = 0.01
+_LEAST = 0.01  # less confidence is not worth telling, of heat and of other repairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def _place(question: Question, chosen: list[int], findings: np.ndarray, calibrat
     return {
         "at": _span(question.function, question.rewrites[best].location),
         "probability": _probability(float(findings[best])),
-        "repairs": repairs,
+        "repairs": [repairs[0], *(other for other in repairs[1:] if other["confidence"] >= _LEAST)],
     }
 
 
@@ -96,7 +96,7 @@ def _heat(
     _, first = np.unique(scores.location_of, return_index=True)
     for location, candidate in enumerate(first.tolist()):
         sure = calibration.confidence(float(locations[location]))
-        if sure >= _LEAST_HEAT:
+        if sure >= _LEAST:
             rows.append([*_span(question.function, question.rewrites[candidate].location), sure])
     return rows
 

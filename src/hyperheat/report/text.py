@@ -12,8 +12,6 @@ from hyperheat.report.source import SourceText
 
 __all__ = ["render", "render_finding", "summarise"]
 
-_LEAST_ALTERNATIVE = 0.01  # what is less likely is not worth a line
-
 
 def render(report: Report, sources: Mapping[str, SourceText], *, colour: bool = False) -> str:
     """All findings with code frames, then the files that were not checked."""
@@ -39,7 +37,7 @@ def render_finding(finding: Finding, source: SourceText | None, *, colour: bool 
     if lines:
         shown.append(painted(f"{'':>{gutter}} |", "faint", colour=colour))
         shown += [row for line in lines for row in _rows(line, gutter, level, colour)]
-    for other in (other for other in finding.alternatives if other.confidence >= _LEAST_ALTERNATIVE):
+    for other in finding.alternatives:
         text = f"= or: {visible(other.message)} ({other.confidence:.3f})"
         shown.append(f"{' ' * gutter} {painted(text, 'faint', colour=colour)}")
     return "".join(f"{row}\n" for row in shown)
