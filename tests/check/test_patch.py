@@ -9,7 +9,7 @@ from tests.check.repairs import git, make_finding, make_repair
 from hyperheat.check.discover import FoundFile
 from hyperheat.check.fixing import Repair
 from hyperheat.check.patch import render_patch
-from hyperheat.report import FileEdit, Fix
+from hyperheat.report import FileEdit, Fix, SourceText
 
 
 def test_two_functions_far_apart_and_a_missing_newline(tmp_path):
@@ -53,7 +53,7 @@ def test_git_applies_what_is_shown(tmp_path, name, end):
         (tmp_path / name).write_bytes(repair.data)
         (tmp_path / "patch").write_bytes(render_patch(repair).encode())
         git(tmp_path, "apply", "patch")
-        assert (tmp_path / name).read_bytes() == repair.after.encode()
+        assert (tmp_path / name).read_bytes() == repair.repaired
 
 
 def random_repair(path: Path, end: str, chooser: random.Random) -> Repair:
@@ -73,6 +73,12 @@ def random_repair(path: Path, end: str, chooser: random.Random) -> Repair:
     if not edits:
         edits = [FileEdit(line=1, column=1, end_line=1, end_column=1, text="y")]
     text = end.join(lines) + end * chooser.randrange(2)
+    fix = Fix(tuple(edits))
     return Repair(
-        file=FoundFile(path.name, path), data=text.encode(), done=(), left=(), fix=Fix(tuple(edits))
+        file=FoundFile(path.name, path),
+        data=text.encode(),
+        repaired=SourceText(text).edited(fix.edits).encode(),
+        done=(),
+        left=(),
+        fix=fix,
     )

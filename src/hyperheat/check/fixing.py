@@ -41,6 +41,8 @@ class Repair:
 
     file: FoundFile
     data: bytes
+    repaired: bytes
+    """What the file is to hold."""
     done: tuple[Finding, ...]
     left: tuple[Finding, ...]
     fix: Fix
@@ -54,20 +56,7 @@ class Repair:
     @cached_property
     def after(self) -> str:
         """The text with all edits done."""
-        return self.before.edited(self.fix.edits)
-
-    @cached_property
-    def repaired(self) -> bytes:
-        """What the file is to hold; raises FixError if its encoding does not lead there and back."""
-        _, encoding = decode(self.data)
-        try:
-            repaired = self.after.encode(encoding)
-            same = self.before.text.encode(encoding) == self.data
-        except UnicodeEncodeError as error:
-            raise FixError(f"expected a repair that can be written in {encoding}, got: {error}") from None
-        if not same or decode(repaired) != (self.after, encoding):
-            raise FixError(f"expected an encoding that leads back to the same bytes, got {encoding}")
-        return repaired
+        return decode(self.repaired)[0]
 
 
 def plan_repair(file: FoundFile, data: bytes, findings: Iterable[Finding]) -> Repair:
@@ -85,9 +74,9 @@ def plan_repair(file: FoundFile, data: bytes, findings: Iterable[Finding]) -> Re
             done.append(finding)
         else:
             left.append(finding)
-    repair = Repair(file=file, data=data, done=tuple(done), left=tuple(left), fix=Fix(edits))
-    assert repair.repaired  # which raises the error
-    return repair
+    fix = Fix(edits)
+    repaired = _edited(data, fix)
+    return Repair(file=file, data=data, repaired=repaired, done=tuple(done), left=tuple(left), fix=fix)
 
 
 def find_problems(repairs: Sequence[Repair]) -> list[str | None]:
@@ -107,7 +96,7 @@ def write_repair(repair: Repair, *, root: Path, allow_dirty: bool) -> None:
     """
     path = repair.file.path
     _refuse_links_out(path, root)
-    with _locked(path.parent):
+    with _locked(Path(os.path.realpath(path)).parent):
         if not allow_dirty and (reason := why_not_clean(path)):
             raise FixError(f"expected a file that is committed (or --allow-dirty), got {reason}")
         try:
@@ -142,6 +131,20 @@ def _joined(edits: tuple[FileEdit, ...], more: tuple[FileEdit, ...]) -> tuple[Fi
         return None
 
 
+def _edited(data: bytes, fix: Fix) -> bytes:
+    """The bytes of a file with edits done, in its own encoding, which must lead there and back."""
+    text, encoding = decode(data)
+    after = SourceText(text).edited(fix.edits)
+    try:
+        repaired = after.encode(encoding)
+        same = text.encode(encoding) == data and decode(repaired) == (after, encoding)
+    except (UnicodeError, SyntaxError, LookupError) as error:
+        raise FixError(f"expected a repair that can be written in {encoding}, got: {error}") from None
+    if not same:
+        raise FixError(f"expected an encoding that leads back to the same bytes, got {encoding}")
+    return repaired
+
+
 def _refuse_links_out(path: Path, root: Path) -> None:
     real, inside = Path(os.path.realpath(path)), path.is_relative_to(root)
     if path.is_symlink() or inside:
@@ -161,9 +164,10 @@ def _locked(folder: Path) -> Iterator[None]:
     except OSError as error:
         raise FixError(f"cannot be written: {error.strerror or error}") from None
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise FixError("expected nobody else to repair files here, got another run that does") from None
         yield
-    except BlockingIOError:
-        raise FixError("expected nobody else to repair files here, got another run that does") from None
     finally:
         os.close(descriptor)
