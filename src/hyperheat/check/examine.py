@@ -36,7 +36,7 @@ __all__ = [
 
 MAX_LINE = 20_000
 """Characters of the longest line that is read; longer ones are data, or made by machines."""
-MAX_FUNCTIONS = 3_000
+MAX_FUNCTIONS = 2_000
 """Functions, and classes, of the largest file that is read; inner ones count, and so do mentions in text."""
 MAX_NODES = 8_000
 """Nodes of the largest function that is scored: the standard library's largest have about as many."""
