@@ -168,6 +168,8 @@ def _locked(folder: Path) -> Iterator[None]:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise FixError("expected nobody else to repair files here, got another run that does") from None
+        except OSError:  # a file system without locks
+            pass
         yield
     finally:
         os.close(descriptor)
