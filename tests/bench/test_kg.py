@@ -17,7 +17,7 @@ DATA = dataset(STATEMENTS[:50], STATEMENTS[50:55], STATEMENTS[55:])
 
 @pytest.mark.parametrize("encoder", bench.ENCODERS)
 def test_both_ways_have_equal_losses_and_scores(encoder):
-    contest = bench.contestants(encoder, DATA, SMALL)
+    contest = bench.contestants(encoder, DATA, SMALL, 20)
     assert contest.difference < 1e-4
     contest.job.model.eval()
     assert contest.lean() == pytest.approx(contest.naive(), rel=1e-4)
@@ -26,15 +26,16 @@ def test_both_ways_have_equal_losses_and_scores(encoder):
 def test_ways_that_differ_are_not_compared(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(bench, "rotate", lambda x, r: x)
     with pytest.raises(ValueError, match=r"stare: expected scores equal to 0\.0001, got a difference of"):
-        list(bench.measure(DATA, ["stare"], SMALL, repeats=1))
+        list(bench.measure(DATA, ["stare"], SMALL, naive_batch=20, repeats=1))
 
 
 def test_an_epoch_is_as_many_steps_as_there_are_batches(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(bench, "turns", lambda contest, repeats: (0.5, 2.0))
-    batches = len(bench.contestants("no-encoder", DATA, SMALL).job.batches(0))
-    (record,) = bench.measure(DATA, ["no-encoder"], SMALL)
+    monkeypatch.setattr(bench, "turns", lambda contest, repeats: (0.5, 2.0, 1.5))
+    batches = len(bench.contestants("no-encoder", DATA, SMALL, 20).job.batches(0))
+    (record,) = bench.measure(DATA, ["no-encoder"], SMALL, naive_batch=20)
     assert batches > 1
     assert (record["seconds_per_epoch"], record["speedup_over_naive"]) == (batches / 2, 4.0)
+    assert record["with_memory_kept"] == 3.0
 
 
 def test_made_up_statements_have_the_sizes_of_wd50k_100():
@@ -57,8 +58,8 @@ def test_every_encoder_is_measured(capsys):
     shown = capsys.readouterr()
     records = json.loads(shown.out)
     assert [record["encoder"] for record in records] == ["no-encoder", "stare", "heat", "heat-crossatt"]
-    assert all(set(r) == {"encoder", "seconds_per_epoch", "speedup_over_naive"} for r in records)
-    assert all(record["speedup_over_naive"] > 0 for record in records)
+    keys = {"encoder", "seconds_per_epoch", "speedup_over_naive", "with_memory_kept"}
+    assert all(set(record) == keys and record["speedup_over_naive"] > 0 for record in records)
     assert shown.err.count("scores differ by at most") == 4
 
 

@@ -88,7 +88,9 @@ def test_details_say_what_was_run_and_asked(out: Path):
 
 
 def test_the_page_shows_the_figures_and_the_commands(work: Path, out: Path):
-    speed = [{"encoder": "heat", "seconds_per_epoch": 30.5, "speedup_over_naive": 3.25}]
+    speed = [
+        {"encoder": "heat", "seconds_per_epoch": 30.5, "speedup_over_naive": 3.25, "with_memory_kept": 2.5}
+    ]
     rows, details = (json.loads((out / f"{name}.json").read_text()) for name in ("kg", "kg-runs"))
     page = kg_page(rows, details, speed)
     assert f"| heat | **{rows[1]['mrr']:.3f}** ± " in page
