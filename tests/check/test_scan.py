@@ -1,5 +1,7 @@
 """Scans: the same report for any number of workers and any state of the cache, and losses that stay single."""
 
+import hashlib
+import json
 import os
 import shutil
 import signal
@@ -74,6 +76,27 @@ def test_only_the_function_that_changed_is_scored_again(project, detector):
     (changed, *_) = again = scan_project(project, detector)
     assert (changed.path, changed.cached) == ("shop/area.py", 1)
     assert report(again, detector) == report(scan_project(project, detector, cached=False), detector)
+
+
+FORGERIES = (
+    {},
+    {"functions": 3, "known": [], "errors": None, "comments": ""},
+    {"functions": [["f", 1, "absent"]], "known": {}, "errors": [], "comments": []},
+    {"functions": [["f", 1, "a"]], "known": {"a": {"lines": "many"}}, "errors": [], "comments": []},
+    {"functions": [], "known": {}, "errors": [["HH101", "no such error", -1]], "comments": [{}]},
+)
+
+
+def test_entries_that_were_forged_are_made_again(project, detector):
+    cold = report(scan_project(project, detector), detector)
+    entries = sorted(Cache.open(project / FOLDER, detector).entries.glob("*.json"))
+    for path, forgery in zip(entries, FORGERIES, strict=True):
+        sha256 = json.loads(path.read_bytes().partition(b"\n")[2])["sha256"]
+        content = json.dumps({"sha256": sha256, "record": forgery}).encode()
+        path.write_bytes(hashlib.sha256(content).hexdigest().encode() + b"\n" + content)
+    assert report(scan_project(project, detector), detector) == cold
+    assert report(warm := scan_project(project, detector), detector) == cold
+    assert sum(file.cached for file in warm) == 4
 
 
 def test_known_results_start_no_worker(project, detector, monkeypatch):
@@ -160,6 +183,7 @@ def test_a_damaged_model_ends_the_scan(project, exported_detector, tmp_path):
     ("change", "message"),
     [
         (lambda folder: (folder / "manifest.json").unlink(), "got a folder without manifest.json"),
+        (lambda folder: (folder / "manifest.json").write_text("[" * 50_000), "not a manifest"),
         (lambda folder: (folder / "calibration.json").write_text("{}"), "calibration.json: expected"),
     ],
 )
@@ -168,6 +192,10 @@ def test_a_folder_that_is_no_detector_is_refused(exported_detector, tmp_path, ch
     change(folder)
     with pytest.raises(ValueError, match=message):
         load_detector(folder)
+    with pytest.raises(
+        ValueError, match="expected the manifest of an exported detector, got: Not a directory"
+    ):
+        load_detector(folder / "vocab.json")
 
 
 def _workers() -> list[int]:

@@ -116,7 +116,8 @@ class _Scan:
                 self._tell(number, before)
                 continue
             else:
-                self._known[number] = entry.record["known"]
+                functions = entry.record["functions"]  # only these were read, and are what they should be
+                self._known[number] = {digest: entry.record["known"][digest] for _, _, digest in functions}
             yield _Job(number, data, frozenset(self._known[number]))
 
     def finish(self, job: _Job, result: Record | Lost) -> None:

@@ -26,7 +26,7 @@ def read_folder(folder: Path) -> dict[str, bytes]:
     return {name: read_listed(folder / name, entry) for name, entry in read_manifest(folder).items()}
 
 
-def read_manifest(folder: Path) -> dict[str, Any]:
+def read_manifest(folder: Path) -> dict[str, dict[str, Any]]:
     """What the manifest of an exported detector says of each file."""
     path = folder / "manifest.json"
     try:
@@ -35,13 +35,19 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise ValueError(
             f"{folder}: expected an exported detector, got a folder without manifest.json"
         ) from None
-    except ValueError as error:
+    except OSError as error:
+        raise ValueError(
+            f"{path}: expected the manifest of an exported detector, got: {error.strerror}"
+        ) from None
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{path}: not a manifest: {error}") from error
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise ValueError(f"{path}: expected the format {FORMAT!r}, got something else")
     listed = manifest.get("files")
     if not isinstance(listed, dict) or set(listed) - {CALIBRATION} != set(FILES):
         raise ValueError(f"{path}: expected entries for the files {', '.join(FILES)}, got other ones")
+    if not all(isinstance(entry, dict) for entry in listed.values()):
+        raise ValueError(f"{path}: expected size and sha256 of every file, got something else")
     return listed
 
 
@@ -51,9 +57,9 @@ def describe_file(path: Path) -> dict[str, object]:
     return {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
 
 
-def read_listed(path: Path, entry: Any) -> bytes:
+def read_listed(path: Path, entry: dict[str, Any]) -> bytes:
     """A file of an exported detector, if it is what the manifest says."""
-    size, digest = (entry.get(key) if isinstance(entry, dict) else None for key in ("bytes", "sha256"))
+    size, digest = entry.get("bytes"), entry.get("sha256")
     try:
         content = _read(path, _MAX_BYTES)
     except FileNotFoundError:
