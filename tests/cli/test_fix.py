@@ -95,12 +95,12 @@ def test_an_interrupt_writes_nothing(project: Project):
 
 
 def test_names_of_files_are_harmless(project: Project):
-    name = "a\n::error::\x1b[31m.py"
+    name = "::error::\n::error::\x1b[31m.py"
     (project.folder / name).write_text(BUGGY)
     out = project.run("fix").out
-    assert out.startswith('--- "a/a\\012\\072\\072error')
+    assert out.startswith('--- "a/\\072\\072error\\072\\072\\012')
     err = project.run("fix", "--write").err
-    assert "a\\n::error::\\x1b[31m.py: not repaired" in err
+    assert "\n\\x3a:error::\\n::error::\\x1b[31m.py: not repaired" in err
     assert "\n::error" not in out + err
     assert os.listdir(project.folder) == [name]
 

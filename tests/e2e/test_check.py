@@ -18,7 +18,7 @@ GOOD = "def area(width, height):\n    return width * width + height\n"
 PAYLOAD = (
     "def f(a, b):\n"
     "    '''\x1b[31m \x9b2J \u202e ##vso[task] ##[error]x <script>alert(1)</script> ]]> &amp;'''\n"
-    "    return a + '\x1b]0;owned\x07 ::error::x %0A::warning::y' if a < b else b\n"
+    "    return a + '\x1b]0;owned\x07 ::error::x %0A::warning::y' if a < b else b  # hyperheat: ignore[HH201]\n"
 )
 FORMATS = ("text", "json", "jsonl", "sarif", "github", "junit", "html")
 _FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -72,6 +72,13 @@ def test_no_output_carries_anything_that_is_obeyed(scanned, name: str):
             if line.lstrip().startswith("::"):
                 assert data == (out / "github").read_bytes()
                 assert _COMMAND.fullmatch(line)
+
+
+def test_comments_that_are_not_needed_are_told_without_harm(scanned):
+    lines = scanned[2].stderr.decode().splitlines()
+    told = [line for line in lines if line.endswith("unused suppression: no HH201 to ignore here.")]
+    assert len(told) == len(NAMES)
+    assert any(line.startswith("\\x3a:error file=x") for line in told)
 
 
 def test_the_formats_can_be_read_back(scanned):

@@ -16,7 +16,7 @@ from hyperheat.cli.scanning import known_findings, load_for
 from hyperheat.report import LEVELS, Finding, FunctionHeat, SourceText
 from hyperheat.report.colours import painted
 from hyperheat.report.heat import paint
-from hyperheat.report.safe import visible, visible_code
+from hyperheat.report.safe import visible, visible_code, visible_line
 
 __all__ = ["explain_line"]
 
@@ -40,7 +40,8 @@ def explain_line(path: str, line: int, options: ScanOptions, *, colour: bool) ->
     if function is None or file.text is None:
         raise ValueError(_nothing_there(file, line))
     parts = [
-        f"{visible(file.path)}:{line} in {visible(function.name)}, lines {function.line} to {function.end_line}\n",
+        visible_line(f"{file.path}:{line} in {function.name}, lines {function.line} to {function.end_line}")
+        + "\n",
         "".join(_listing(function.heat, file.text, line, detector, colour)),
         "".join(_verdicts(file, function, settings, detector, colour)),
     ]

@@ -39,7 +39,7 @@ def fix(
     """
     from hyperheat.cli.scanning import known_findings, scan_paths
     from hyperheat.report import summarise
-    from hyperheat.report.safe import visible
+    from hyperheat.report.safe import visible_line
     from hyperheat.workers import WorkersError
 
     names = paths or (".",)
@@ -59,7 +59,10 @@ def fix(
     except (ValueError, OSError, WorkersError) as error:
         fail(error)
     done = _write(repairs, refused, allow_dirty=allow_dirty) if write else _show(repairs)
-    put("".join(visible(f"{path}: not repaired: {why}") + "\n" for path, why in refused.items()), sys.stderr)
+    put(
+        "".join(visible_line(f"{path}: not repaired: {why}") + "\n" for path, why in refused.items()),
+        sys.stderr,
+    )
     if not options.quiet:
         put(_summary(done, written=write), sys.stderr)
     if refused:

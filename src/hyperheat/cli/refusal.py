@@ -7,8 +7,8 @@ __all__ = ["fail"]
 
 
 def fail(problem: Exception | str) -> NoReturn:
-    """Say what is wrong on one line, with nothing in it that a terminal would obey, and end."""
-    from hyperheat.report.safe import visible
+    """Say what is wrong on one line, with nothing in it that a terminal or a build service would obey, and end."""
+    from hyperheat.report.safe import visible_line
 
-    sys.stderr.write(f"{visible(str(problem))}\n")
+    sys.stderr.write(f"{visible_line(str(problem))}\n")
     raise SystemExit(2)

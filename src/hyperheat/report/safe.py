@@ -11,7 +11,7 @@ import unicodedata
 from itertools import accumulate, pairwise
 from urllib.parse import quote
 
-__all__ = ["columns", "dump_json", "uri", "visible", "visible_code"]
+__all__ = ["columns", "dump_json", "uri", "visible", "visible_code", "visible_line"]
 
 _COMMAND = re.compile(r"(?<=#)#(?=\w*\[)")
 _NOT_IN_JSON = re.compile(r"[^ -~\n]|(?<=#)#")
@@ -24,6 +24,16 @@ def visible(text: str) -> str:
     ('two\\nlines', '\\x1b[31m', '#\\x23vso[task]')
     """
     return "".join(_shown(text))
+
+
+def visible_line(text: str) -> str:
+    r"""The same for a text at the beginning of a line, where `::error::` is a command too, even after blanks.
+
+    >>> visible_line("::error::"), visible_line("a::b")
+    ('\\x3a:error::', 'a::b')
+    """
+    shown = visible(text)
+    return shown.replace(":", "\\x3a", 1) if shown.lstrip().startswith("::") else shown
 
 
 def visible_code(*parts: str) -> list[str]:

@@ -7,7 +7,7 @@ from hyperheat.report.colours import painted
 from hyperheat.report.finding import LEVELS, Finding, Report, ScanError
 from hyperheat.report.frame import FrameLine, frame
 from hyperheat.report.rules import RULES
-from hyperheat.report.safe import columns, visible, visible_code
+from hyperheat.report.safe import columns, visible, visible_code, visible_line
 from hyperheat.report.source import SourceText
 
 __all__ = ["render", "render_finding", "summarise"]
@@ -73,7 +73,7 @@ def summarise(report: Report, *, colour: bool = False, hints: bool = True) -> st
         counts = ", ".join(f"{rules[rule]} {RULES[rule].name.replace('-', ' ')}" for rule in sorted(rules))
         hint = " (--strict to fail)" if hints else ""
         sentences.append(painted(f"Not checked: {counts}{hint}.", "warning", colour=colour))
-    return "".join(f"{line}\n" for line in (" ".join(sentences), *map(visible, summary.notes)))
+    return "".join(f"{line}\n" for line in (" ".join(sentences), *map(visible_line, summary.notes)))
 
 
 def _error(error: ScanError, colour: bool) -> str:
