@@ -24,6 +24,7 @@ from hyperheat.train.checkpoint import latest, prepare, read_checkpoint, whole_f
 from hyperheat.train.interrupt import Interrupt
 from hyperheat.train.job import Job
 from hyperheat.train.learner import Learner, learning_rate
+from hyperheat.train.memory import freed_memory_kept
 from hyperheat.train.processes import World, join
 from hyperheat.train.repeatable import repeatable, seed_batch
 from hyperheat.train.report import Report, duration
@@ -61,7 +62,12 @@ def fit(job: Job[B, T], settings: TrainSettings, folder: str | Path, *, resume: 
 
     With `resume` a run goes on from its last checkpoint, or begins if there is none yet.
     """
-    with repeatable(settings.threads), join(settings.device) as world, Interrupt() as interrupt:
+    with (
+        repeatable(settings.threads),
+        freed_memory_kept(),
+        join(settings.device) as world,
+        Interrupt() as interrupt,
+    ):
         return _Run(job, settings, Path(folder), world, interrupt, resume=resume).train()
 
 

@@ -14,7 +14,7 @@ _TRIM_DEFAULT, _MMAP_DEFAULT = 128 * 1024, 65_536
 def freed_memory_kept() -> Iterator[None]:
     """Keep the process from giving large freed blocks back to the system, where its C library is glibc.
 
-    It would get them again page by page: a fifth of the time of a step whose tensors are as large as a knowledge graph.
+    It would get them again page by page, which takes up to a fifth of the time of a step with large tensors.
     """
     try:
         library = ctypes.CDLL(None)

@@ -32,7 +32,6 @@ from hyperheat.kg.statements import Statements, concatenate
 from hyperheat.tensors.gather import ArrayT
 from hyperheat.train import Outcome, fit
 from hyperheat.train.checkpoint import latest
-from hyperheat.train.memory import freed_memory_kept
 from hyperheat.train.override import to_dict
 
 __all__ = ["KgJob", "train_model"]
@@ -169,8 +168,7 @@ def train_model(settings: KgSettings, data: Dataset, folder: str | Path, *, resu
     train = settings.train
     if settings.train_on == "train+valid":
         train = replace(train, watch="questions", mode="max", patience=None)
-    with freed_memory_kept():
-        return fit(job, train, folder, resume=resume)
+    return fit(job, train, folder, resume=resume)
 
 
 def _ask(
