@@ -19,6 +19,7 @@ from hyperheat.bugs.corpus.index import PackageIndex, index_package
 from hyperheat.bugs.corpus.making import make_shard
 from hyperheat.bugs.corpus.settings import Settings, Workspace
 from hyperheat.bugs.corpus.sources import read_folder
+from hyperheat.bugs.dataset import draw_indices
 from hyperheat.bugs.encoders import view_of
 from hyperheat.bugs.folder import Detector, DetectorConfig, new_detector
 from hyperheat.bugs.model import losses
@@ -75,7 +76,7 @@ def measure_encoders(
     """Records of training and inference, all encoders in turns on the same samples, which all of them can read."""
     views = [view_of(settings.model, binarise=settings.binarise) for settings in encoders.values()]
     read = [sample for sample in samples if all(view.problem(sample) is None for view in views)]
-    read = read[:: max(1, len(read) // _GRAPHS)][:_GRAPHS]
+    read = [read[index] for index in draw_indices(len(read), _GRAPHS)]
     runs = {}
     for name, settings in encoders.items():
         detector = _detector(settings, read)
