@@ -183,6 +183,8 @@ def bugs_page(folder: Path = FOLDER) -> str:
             "  the candidates.",
             "- What a model cannot read counts as wrong.",
             "- The model that is measured is the one with the best watched value on the validation split.",
+            "- The paper, on other data and after longer training, has *joint* at 76.5, 69.8 and 65.6 % for HEAT, the GNN and GREAT on",
+            "  random bugs, and at 24.6, 22.0 and 16.8 % on PyPIBugs.",
             "",
         ]
     )
@@ -338,9 +340,7 @@ def _layer_table(records: list[dict]) -> list[str]:
     return table(titles, rows)
 
 
-PAGES = {"layer.md": layer_page, "extract.md": extract_page}
-if (FOLDER / "bugs.json").exists():
-    PAGES["bugs.md"] = bugs_page
+PAGES = {"layer.md": layer_page, "extract.md": extract_page, "bugs.md": bugs_page}
 if (FOLDER / "check.json").exists():
     PAGES["check.md"] = lambda: check_page(_read("check"))
 if (FOLDER / "kg.json").exists():

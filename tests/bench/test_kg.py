@@ -67,7 +67,18 @@ def test_every_encoder_is_measured(capsys):
 def test_the_table_has_a_row_for_each_chosen_encoder(capsys):
     bench_kg(encoder=["heat"], dim=16, batch=60, repeats=1)
     title, row = capsys.readouterr().out.splitlines()
-    assert title.split() == ["width", "16", "seconds", "per", "epoch", "over", "naive", "with", "memory", "kept"]
+    assert title.split() == [
+        "width",
+        "16",
+        "seconds",
+        "per",
+        "epoch",
+        "over",
+        "naive",
+        "with",
+        "memory",
+        "kept",
+    ]
     assert row.split()[0] == "heat"
     assert row.endswith("x")
 

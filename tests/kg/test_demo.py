@@ -20,7 +20,7 @@ from hyperheat.kg.neural.folder import load_model
 from hyperheat.kg.neural.scorer import scorer_for
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "kg.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "completion.md").read_text(encoding="utf-8")
 
 
 def blocks(language: str) -> list[str]:
