@@ -130,7 +130,7 @@ def test_a_clone_that_fails_is_said_and_stops_nothing(fixed, tmp_path, capsys):
 def test_gzipped_references_are_selected_by_fields(fixed, tmp_path, capsys):
     packed = tmp_path / "refs.jsonl.gz"
     packed.write_bytes(gzip.compress(write(tmp_path / "r", fixed, {**fixed, "fix_like": False}).read_bytes()))
-    command(packed, repos=tmp_path / "repos", out=tmp_path / "out", where=["fix_like=true", "path=a.py"])
+    command(packed, repos=tmp_path / "repos", out=tmp_path / "out", where=("fix_like=true", "path=a.py"))
     assert len(Dataset(tmp_path / "out", "test")) == 1
     for where, message in (
         ("fix=true", "got 'fix'"),
@@ -138,7 +138,7 @@ def test_gzipped_references_are_selected_by_fields(fixed, tmp_path, capsys):
         ("sha=0", "fit --where"),
     ):
         with pytest.raises(SystemExit):
-            command(packed, repos=tmp_path / "repos", out=tmp_path / "out", where=[where])
+            command(packed, repos=tmp_path / "repos", out=tmp_path / "out", where=(where,))
         assert message in capsys.readouterr().err
 
 
