@@ -30,7 +30,7 @@ def load_detector(folder: Path | None = None) -> Detector:
         folder, name = Path(str(files("hyperheat") / "model")), "built-in"
         if not folder.is_dir():
             raise ValueError(
-                "this installation of hyperheat has no model of its own: name the folder of an exported one"
+                "this installation of hyperheat has no model of its own: name the folder of an exported one with --model"
             )
     else:
         folder = folder.absolute()
