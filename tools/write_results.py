@@ -296,6 +296,8 @@ def _bugs_commands(details: dict) -> list[str]:
             )
     named = " ".join(f"--{'extra' if run['extra'] else 'run'} {run['row']}=RUNS/{run['row']}" for run in runs)
     given = " ".join(f"--{data} {place}" for data, place in folders.items())
+    if rate := corpus["samples_per_second"]:
+        given += f" --corpus-seconds {round(sum(corpus['samples'].values()) / rate)}"
     return [*lines, f"python tools/collect_bugs.py {named} {given}", "python tools/write_results.py"]
 
 

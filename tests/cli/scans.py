@@ -8,14 +8,15 @@ is a finding of confidence 0.95: the last `a` should be `b`. Commands run in thi
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from tests.check.scores import CALIBRATION as PLAIN
 
-from hyperheat.bugs.onnx.calibration import HELD_OUT, Calibration, Curve, Point
+from hyperheat.bugs.onnx.calibration import Point
 from hyperheat.check.cache import Cache
 from hyperheat.check.detector import Detector
 from hyperheat.check.discover import FoundFile
@@ -27,25 +28,11 @@ from hyperheat.report import FileEdit, Finding, Fix, FunctionHeat, Heat, Model, 
 
 BUGGY = "def area(a, b):\n    return a * a  # 0.95\n\n\ndef scale(a, b):\n    return a - a  # 0.65\n"
 CLEAN = "def area(a, b):\n    return a * b\n"
-CALIBRATION = Calibration(
-    slope=1.0,
-    intercept=0.0,
-    bug_rate=0.05,
-    tiers={"A": 0.8, "B": 0.6},
-    curves=(
-        Curve(
-            data=HELD_OUT,
-            functions=200,
-            bugs=100,
-            bug_rate=0.05,
-            error=0.01,
-            points=(
-                Point(confidence=0.3, precision=0.5, lower=0.4, recall=0.7, false_alarms=0.1),
-                Point(confidence=0.6, precision=0.9, lower=0.8, recall=0.4, false_alarms=0.01),
-            ),
-        ),
-    ),
+_POINTS = (
+    Point(confidence=0.3, precision=0.5, lower=0.4, recall=0.7, false_alarms=0.1),
+    Point(confidence=0.6, precision=0.9, lower=0.8, recall=0.4, false_alarms=0.01),
 )
+CALIBRATION = replace(PLAIN, tiers={"A": 0.8, "B": 0.6}, curves=(replace(PLAIN.held_out, points=_POINTS),))
 _FUNCTION = re.compile(r"def (\w+)\(")
 _BUG = re.compile(r"(?P<before>.*) (?P<wrong>a)  # (?P<confidence>0\.\d+)")
 

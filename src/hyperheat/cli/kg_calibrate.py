@@ -4,8 +4,6 @@ import sys
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
-
 from hyperheat.cli.refusal import fail
 from hyperheat.kg.calibration import calibrate as choose
 from hyperheat.kg.calibration import save_calibration
@@ -51,10 +49,9 @@ def calibrate(
         training = dataset.train if train_on == "train" else concatenate([dataset.train, dataset.valid])
         held_out = dataset.splits[on]
         held_out = held_out[~has_equal_triple(training, held_out)]
-        chosen = np.unique(np.linspace(0, max(len(held_out) - 1, 0), limit).astype(int))[: len(held_out)]
         calibration = choose(
             scorer_for(trained, training),
-            held_out[chosen],
+            held_out.spaced(limit),
             known=dataset.every(),
             candidates=training.main_entities(),
         )

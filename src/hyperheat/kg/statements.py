@@ -137,6 +137,11 @@ class Statements:
         for m, (s, r, o) in enumerate(columns):
             yield Statement(entities[s], relations[r], entities[o], tuple(pairs[bounds[m] : bounds[m + 1]]))
 
+    def spaced(self, most: int) -> "Statements":
+        """At most so many of them, evenly spaced."""
+        places = np.linspace(0, len(self) - 1, min(most, len(self)))
+        return self[np.unique(places.astype(np.int64))]
+
     @overload
     def __getitem__(self, index: int) -> Statement: ...
     @overload

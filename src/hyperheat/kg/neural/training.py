@@ -186,7 +186,7 @@ def _held_out(data: Dataset, wanted: int) -> Statements:
         raise ValueError(
             f"{data.source}: expected validation statements that are not in train, got none; train_on=train+valid needs none"
         )
-    return fresh[np.unique(np.linspace(0, len(fresh) - 1, min(wanted, len(fresh))).astype(np.int64))]
+    return fresh.spaced(wanted)
 
 
 def _names(data: Dataset, settings: KgSettings, tokenizer: str | None) -> Names:
