@@ -51,6 +51,23 @@ def test_a_tiny_model_learns_its_bugs_by_heart(corpus, run):
     assert found.finding.all()
 
 
+def test_training_begins_with_the_weights_of_another_run(corpus, run, tmp_path):
+    settings = RECIPES["smallest"]()
+    settings = replace(
+        settings,
+        budget=3_000,
+        train=replace(settings.train, max_steps=1, validate_every=1, lr=1e-9, warmup=0, threads=1),
+    )
+    train_detector(settings, corpus, tmp_path / "again", start=run / "best")
+    before, after = load_detector(run / "best"), load_detector(tmp_path / "again" / "best")
+    assert after.vocab.fingerprint == before.vocab.fingerprint
+    for old, new in zip(before.model.parameters(), after.model.parameters(), strict=True):
+        assert (old - new).abs().max() < 1e-6
+    wider = replace(settings, model=replace(settings.model, dim=64))
+    with pytest.raises(ValueError, match=r"best: expected a detector of HeatConfig\(dim=64.*got one of HeatConfig\(dim=32"):
+        train_detector(wider, corpus, tmp_path / "wider", start=run / "best")
+
+
 def test_the_command_measures_and_draws(corpus, run, tmp_path, capsys):
     arguments = ["bugs", "eval", "--model", str(run / "best"), "--data", str(corpus), "--threads", "1"]
     with pytest.raises(SystemExit) as stop:

@@ -13,7 +13,7 @@ from hyperheat.bugs.answers import answer_all
 from hyperheat.bugs.batch import BugBatch, collate_samples
 from hyperheat.bugs.dataset import Dataset, draw_indices
 from hyperheat.bugs.encoders import view_of
-from hyperheat.bugs.folder import DetectorConfig, new_detector, save_detector
+from hyperheat.bugs.folder import Detector, DetectorConfig, load_detector, new_detector, save_detector
 from hyperheat.bugs.metrics import Answers, measure
 from hyperheat.bugs.model import losses
 from hyperheat.bugs.recipes import BugSettings
@@ -34,17 +34,24 @@ class BugJob:
 
     model: nn.Module
 
-    def __init__(self, settings: BugSettings, data: str | Path, vocab: Vocabulary | None = None) -> None:
+    def __init__(
+        self,
+        settings: BugSettings,
+        data: str | Path,
+        *,
+        vocab: Vocabulary | None = None,
+        start: Detector | None = None,
+    ) -> None:
         view = view_of(settings.model, binarise=settings.binarise)
         self._settings, self._view = settings, view
         self._samples = Dataset(data, "train", pairs=view.needs_pairs)
         self._held_out = Dataset(data, "valid", pairs=view.needs_pairs)
         self._sizes, self._readable = self._samples.sizes(), _readable(self._samples, view)
         self._validation = draw_indices(len(self._held_out), settings.validation)
-        vocab = vocab or _vocabulary(self._samples, view, settings)
         torch.manual_seed(settings.train.seed)
-        config = DetectorConfig(model=settings.model, binarise=settings.binarise)
-        self.detector = new_detector(config, vocab)
+        self.detector = start or new_detector(
+            _config(settings), vocab or _vocabulary(self._samples, view, settings)
+        )
         self.model = self.detector.model
 
     def describe(self) -> Mapping[str, Any]:
@@ -97,12 +104,34 @@ class BugJob:
 
 
 def train_detector(
-    settings: BugSettings, data: str | Path, folder: str | Path, *, resume: bool = False
+    settings: BugSettings,
+    data: str | Path,
+    folder: str | Path,
+    *,
+    start: str | Path | None = None,
+    resume: bool = False,
 ) -> Outcome:
-    """Train a detector in a folder, or go on with one."""
+    """Train a detector in a folder, or go on with one; it begins with fresh weights, or those of the detector in `start`."""
     kept = latest(Path(folder)) if resume else None
-    job = BugJob(settings, data, None if kept is None else Vocabulary.load(kept / "vocab.json"))
+    if kept is not None:
+        job = BugJob(settings, data, vocab=Vocabulary.load(kept / "vocab.json"))
+    else:
+        job = BugJob(settings, data, start=None if start is None else _load_start(start, settings))
     return fit(job, settings.train, folder, resume=resume)
+
+
+def _config(settings: BugSettings) -> DetectorConfig:
+    return DetectorConfig(model=settings.model, binarise=settings.binarise)
+
+
+def _load_start(folder: str | Path, settings: BugSettings) -> Detector:
+    detector = load_detector(folder)
+    if detector.config != _config(settings):
+        raise ValueError(
+            f"{folder}: expected a detector of {_config(settings).model}, got one of {detector.config.model}"
+        )
+    detector.model.train()
+    return detector
 
 
 def _readable(samples: Dataset, view: View) -> np.ndarray:

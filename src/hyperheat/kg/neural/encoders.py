@@ -23,6 +23,9 @@ from hyperheat.nn.update import KeepState
 
 __all__ = ["HeatGraph", "NoEncoder", "Table", "Tables"]
 
+_FIRST = 0.005
+"""The size of first vectors' entries; Adam moves an entry by about the learning rate, whatever its size."""
+
 
 class Table(NamedTuple):
     """Encoded entities [N, D] and relations [2R, D]."""
@@ -49,9 +52,9 @@ class Tables(nn.Module):
         self.relation_norm = nn.LayerNorm(config.dim)
 
     def initialise(self, entities: Tensor, relations: Tensor) -> None:
-        """Draw first vectors [N, D] and [2R, D]."""
+        """Draw first vectors [N, D] and [2R, D]: short ones, which the first steps turn far before they are normalised."""
         for table in (entities, relations):
-            nn.init.normal_(table, std=table.shape[1] ** -0.5)
+            nn.init.normal_(table, std=_FIRST)
 
     def forward(self, first: Table, graph: NoGraph) -> Table:
         return Table(self.entity_norm(first.entities), self.relation_norm(first.relations))
