@@ -1,5 +1,7 @@
 """Files made to do harm: each gives the right error, or none, and the results of the others are what they are alone."""
 
+import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -8,10 +10,12 @@ from tests.check.hostile.sources import SOURCES
 
 from hyperheat.check.detector import Detector, load_detector
 from hyperheat.check.discover import FoundFile, Selection, discover
+from hyperheat.check.examine import examine
 from hyperheat.check.records import ScannedFile
-from hyperheat.check.scan import scan_files
+from hyperheat.check.scan import _score, load_scorer, scan_files
 
 GOOD = "def area(width, height):\n    return multiply(width, height)\n"
+MAX_SECONDS = 12
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +55,16 @@ def test_every_source_gives_its_error_or_none(detector, tmp_path):
     lost = [file.path for file in files for error in file.errors if "worker process" in error.reason]
     assert lost == []
     assert all(error.reason.isprintable() for file in files for error in file.errors)
+
+
+def test_every_source_takes_a_few_seconds_at_most(detector):
+    scorer = load_scorer(detector.folder)
+    seconds = {}
+    for name, source in SOURCES.items():
+        start = time.process_time()  # what else runs on the machine does not count
+        examine(source.content, (), partial(_score, scorer), detector.calibration)
+        seconds[name] = time.process_time() - start
+    assert {name: spent for name, spent in seconds.items() if spent > MAX_SECONDS} == {}
 
 
 def test_strange_files_and_names_cost_only_themselves(detector, tmp_path):

@@ -25,6 +25,8 @@ from hyperheat.report.finding import ScanError
 from hyperheat.workers import Limits, Lost, WorkersError, run_jobs
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from hyperheat.bugs.onnx import SampleScores, Scorer
     from hyperheat.bugs.sample import Sample
 
@@ -159,18 +161,19 @@ class _Scan:
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """What a worker does with a job; the model is loaded when the first function is to be scored."""
+    """What a worker does with a job; the model is loaded while the first file is read."""
 
     detector: Detector
 
     def __call__(self, job: _Job) -> Record:
         from hyperheat.check.examine import examine
 
+        _loading(self.detector.folder)
         return examine(job.data, job.known, self._score, self.detector.calibration)
 
     def _score(self, sample: "Sample") -> "SampleScores":
         try:
-            scorer = load_scorer(self.detector.folder)
+            scorer = _loading(self.detector.folder).result()
         except ValueError as error:  # which concerns all files
             raise WorkersError(str(error)) from None
         LIMITS.begin_job()
@@ -183,6 +186,14 @@ def load_scorer(folder: Path) -> "Scorer":
     from hyperheat.bugs.onnx import Scorer
 
     return Scorer.load(folder)
+
+
+@memoise
+def _loading(folder: Path) -> "Future[Scorer]":
+    """The same beside other work, which goes on since onnxruntime lets it."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    return ThreadPoolExecutor(max_workers=1).submit(load_scorer, folder)
 
 
 def _score(scorer: "Scorer", sample: "Sample") -> "SampleScores":
