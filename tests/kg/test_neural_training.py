@@ -34,7 +34,7 @@ ALL = random_statements(40)
 DATA = dataset(ALL[:30], ALL[30:35], ALL[35:])
 FEW = random_statements(16, entities=10)
 FEW_DATA = dataset(FEW[:12], FEW[12:14], FEW[14:])
-QUICK = TrainSettings(lr=1e-2, max_steps=120, warmup=5, watch="mrr", mode="max", threads=1)
+QUICK = TrainSettings(lr=5e-3, max_steps=120, warmup=5, watch="mrr", mode="max", threads=1)
 BY_HEART = KgSettings(
     model=ModelConfig(encoder=HEAT, decoder=MaskDecoder(layers=1, ff=32), entity_dropout=0.0),
     hide_asked=False,
@@ -110,6 +110,18 @@ def test_asked_statements_are_hidden_from_the_encoder():
     assert 0 < len(hidden) < 35
     edges = job.load(batch).graph.plan.edges.offsets
     assert len(edges) - 2 == 35 - len(hidden)
+
+
+def test_qualifiers_are_left_out_of_questions():
+    def given(share: float) -> tuple[int, int]:
+        job = KgJob(replace(BY_HEART, drop_qualifiers=share, qualifier_questions=1.0, batch=100), DATA)
+        loaded = job.load(job.batches(0)[0])
+        asked = loaded.main.tokens, loaded.qualifier.tokens
+        return tuple(len(tokens.entry) - 3 * len(tokens.blank) for tokens in asked)
+
+    (all_given, _), (some, others), (none, same) = given(0.0), given(0.5), given(1.0)
+    assert all_given > some > none == 0
+    assert others == same > 0
 
 
 def test_an_epoch_asks_every_question_once_and_a_share_of_the_qualifiers():

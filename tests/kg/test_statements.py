@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -56,6 +57,16 @@ def test_slices_masks_and_lists_select_as_python_lists_do(statements, data):
     for index, statement in enumerate(statements):
         assert built[index] == statement
         assert built[index - len(statements)] == statement
+
+
+@given(some_statements, st.data())
+def test_a_mask_over_qualifiers_keeps_some_of_them(statements, data):
+    built = Statements.build(statements)
+    size = len(built.value)
+    mask = data.draw(st.lists(st.booleans(), min_size=size, max_size=size))
+    left = iter(mask)
+    expected = [replace(s, qualifiers=tuple(pair for pair in s.qualifiers if next(left))) for s in statements]
+    assert list(built.with_qualifiers(np.array(mask, bool))) == expected
 
 
 def test_an_index_outside_is_refused():

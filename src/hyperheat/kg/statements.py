@@ -17,7 +17,7 @@ Qualifiers are a multiset: their order is kept but says nothing.
 import hashlib
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from typing import Any, overload
 
@@ -141,6 +141,13 @@ class Statements:
         """At most so many of them, evenly spaced."""
         places = np.linspace(0, len(self) - 1, min(most, len(self)))
         return self[np.unique(places.astype(np.int64))]
+
+    def with_qualifiers(self, kept: np.ndarray) -> "Statements":
+        """The same statements with those of their qualifiers that a mask [K] keeps."""
+        before = np.concatenate([[0], np.cumsum(kept)])
+        return replace(
+            self, offsets=before[self.offsets], qualifier=self.qualifier[kept], value=self.value[kept]
+        )
 
     @overload
     def __getitem__(self, index: int) -> Statement: ...

@@ -10,7 +10,7 @@ __all__ = ["DATA", "MODEL", "QUESTIONS"]
 DATA = Path(__file__).parent / "data"
 MODEL = Path(__file__).parent / "model"
 QUESTIONS = (
-    "Albert Einstein | educated at | ? | academic degree=PhD",
+    "Albert Einstein | educated at | ? | academic degree=diploma",
     "Richard Feynman | doctoral advisor | ?",
     "? | award received | Nobel Prize in Chemistry | point in time=1935 | together with=Irène Joliot-Curie",
     "Marie Curie | award received | Nobel Prize in Physics | point in time=? | together with=Pierre Curie"

@@ -32,8 +32,10 @@ class KgSettings:
     """Entities that a question is trained against: the subjects and objects of the training data, or all."""
     hide_asked: bool = True
     """Whether the statements that answer a batch's questions are left out of the graph that its encoder reads."""
-    drop_statements: float = 0.3
+    drop_statements: float = 0.0
     """The share of all other statements that is left out of that graph at random."""
+    drop_qualifiers: float = 0.0
+    """The share of qualifiers that is left out of questions after subjects and objects, so that such can be asked too."""
     qualifier_questions: float = 0.0
     """The share of all qualifiers whose value is asked for as well in every epoch."""
     validation: int = 1_000
@@ -45,7 +47,7 @@ class KgSettings:
             raise ValueError(
                 f"expected batch and validation of at least 1, got {self.batch} and {self.validation}"
             )
-        for name in ("drop_statements", "qualifier_questions"):
+        for name in ("drop_statements", "drop_qualifiers", "qualifier_questions"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name}: expected a share from 0 to 1, got {getattr(self, name)}")
         if self.qualifier_questions and isinstance(self.model.decoder, StareDecoder):
@@ -111,10 +113,10 @@ def _improved(model: ModelConfig) -> KgSettings:
 
 def _training() -> TrainSettings:
     return TrainSettings(
-        lr=1e-3,
-        warmup=600,
+        lr=2e-3,
+        warmup=300,
         schedule="cosine",
-        max_steps=12_000,
+        max_steps=5_000,
         clip=1.0,
         ema=0.999,
         validate_every=1_000,
@@ -131,7 +133,6 @@ def _published(model: ModelConfig, *, batch: int, lr: float, epochs: int) -> KgS
         batch=batch,
         candidates="all",
         hide_asked=False,
-        drop_statements=0.0,
         train=replace(
             _training(), lr=lr, warmup=0, schedule="constant", max_steps=None, max_epochs=epochs, ema=None
         ),

@@ -111,13 +111,15 @@ class KgJob:
     def load(self, batch: Batch) -> Loaded[Tensor]:
         """The graph that the batch may see, its questions and their answers."""
         settings = self._settings
-        seen = np.random.default_rng(batch.seed).random(len(self._statements)) >= settings.drop_statements
+        random = np.random.default_rng(batch.seed)
+        seen = random.random(len(self._statements)) >= settings.drop_statements
         if settings.hide_asked:
             for questions, chosen in ((self.questions, batch.main), (self._qualifier, batch.qualifier)):
                 seen[questions.statement[questions.posed_by(chosen)[1]]] = False
+        given = random.random(len(self._statements.value)) >= settings.drop_qualifiers
         loaded = Loaded(
             graph=self.trained.model.plan(self._statements[seen]),
-            main=_ask(self._statements, self.questions, batch.main, self._candidates),
+            main=_ask(self._statements.with_qualifiers(given), self.questions, batch.main, self._candidates),
             qualifier=_ask(self._statements, self._qualifier, batch.qualifier, self._values),
         )
         return to_torch(loaded)
