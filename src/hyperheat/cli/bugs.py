@@ -26,6 +26,7 @@ def train(
     out: Path,
     recipe: str = "heat",
     set: Annotated[tuple[str, ...], Parameter(consume_multiple=True)] = (),
+    start: Path | None = None,
     resume: bool = False,
 ) -> None:
     """Train a detector; under torchrun in several processes.
@@ -40,6 +41,8 @@ def train(
         heat, gnn, great, allset, binarised, smallest, or a variant of HEAT such as no-qualifiers.
     set
         Settings that differ from the recipe, such as model.dim=64 train.max_minutes=30.
+    start
+        The folder of a trained detector, such as best/ of a run, to begin with its weights and vocabulary.
     resume
         Go on with the run in the folder.
     """
@@ -49,7 +52,7 @@ def train(
 
     try:
         settings = cook(RECIPES, recipe, set)
-        outcome = train_detector(settings, data, out, resume=resume)
+        outcome = train_detector(settings, data, out, start=start, resume=resume)
     except (ValueError, OSError, ImportError, TrainingError) as error:
         fail(error)
     if outcome.ended_by == "signal":
