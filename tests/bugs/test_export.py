@@ -13,8 +13,9 @@ import pytest
 import torch
 from onnx import TensorProto, helper
 from tests.bugs.samples import all_samples
+from tests.check.scores import CALIBRATION
+from tools.check_export import compare, torch_scores
 
-from hyperheat.bugs.batch import collate_samples
 from hyperheat.bugs.export import export_detector, facts_of_corpus
 from hyperheat.bugs.folder import DetectorConfig, new_detector, save_detector
 from hyperheat.bugs.onnx import Scorer
@@ -78,23 +79,12 @@ def exported(made, folder, **options):
     return Scorer.load(folder)
 
 
-def torch_scores(made, sample):
-    """No bug, locations, and rewrites in the order of candidates, from torch on one sample alone."""
-    batch = collate_samples([sample], made.view, made.vocab).to_torch()
-    with torch.inference_mode():
-        scores = made.model(batch)
-    rewrites = np.empty(len(sample.candidates))
-    rewrites[batch.candidate.numpy()] = scores.rewrites.numpy()
-    choices = scores.choices.numpy()
-    return choices[-1], choices[:-1], rewrites
-
-
 def largest_difference(made, samples, scores):
     differences = []
     for sample, got in zip(samples, scores, strict=True):
-        no_bug, locations, rewrites = torch_scores(made, sample)
-        differences += [abs(no_bug - got.no_bug), np.abs(locations - got.locations).max()]
-        differences.append(np.abs(rewrites - got.rewrites).max())
+        expected = torch_scores(made, sample, got)
+        differences += [abs(expected.no_bug - got.no_bug), np.abs(expected.locations - got.locations).max()]
+        differences.append(np.abs(expected.rewrites - got.rewrites).max())
     return max(differences)
 
 
@@ -127,6 +117,18 @@ def test_the_odd_functions_are_odd():
     degrees = [np.bincount(sample.graph.node, minlength=1).max() for sample in ODD]
     assert min(degrees) == 0
     assert max(degrees) > 256
+
+
+def test_functions_of_the_library_get_the_findings_of_torch(tmp_path):
+    """The tool does it with the detector in the package, on 500 functions."""
+    made = detector()
+    report = compare(made, exported(made, tmp_path), CALIBRATION, 20, 3)
+    assert (report.functions, report.problems) == (20, [])
+    assert report.findings >= 20
+    assert report.difference < 1e-4
+    other = compare(detector(layers=1), Scorer.load(tmp_path), CALIBRATION, 2, 3)
+    assert other.difference > 1e-4
+    assert len(other.problems) == 2
 
 
 def test_findings_join_location_and_rewrite(tmp_path):

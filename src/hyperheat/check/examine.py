@@ -30,6 +30,7 @@ __all__ = [
     "Score",
     "examine",
     "examine_text",
+    "make_question",
     "read_module",
     "read_text",
 ]
@@ -74,7 +75,7 @@ def examine_text(text: str, known: Collection[str], score: Score, calibration: C
             lines = _lines(function, source)
             digest = _digest(lines, function)
             if digest not in known and digest not in made:
-                question = _ask(function, text if "\r" in lines else None)
+                question = make_question(function, text if "\r" in lines else None)
                 made[digest] = answer(question, score, calibration)
         except TooMuchSource as error:
             errors.append(_error(error, function))
@@ -123,7 +124,7 @@ def _error(error: SourceError, function: FunctionGraph | None = None) -> list[An
     return [rule, f"the function {function.name}: {error.problem}", function.span[0]]
 
 
-def _ask(function: FunctionGraph, text: str | None) -> Question:
+def make_question(function: FunctionGraph, text: str | None) -> Question:
     """What the detector is asked about a function."""
     if (nodes := function.graph.num_nodes) > MAX_NODES:
         raise TooMuchSource(None, None, f"expected at most {MAX_NODES} nodes, got {nodes}")
