@@ -64,7 +64,9 @@ def test_training_begins_with_the_weights_of_another_run(corpus, run, tmp_path):
     for old, new in zip(before.model.parameters(), after.model.parameters(), strict=True):
         assert (old - new).abs().max() < 1e-6
     wider = replace(settings, model=replace(settings.model, dim=64))
-    with pytest.raises(ValueError, match=r"best: expected a detector of HeatConfig\(dim=64.*got one of HeatConfig\(dim=32"):
+    with pytest.raises(
+        ValueError, match=r"best: expected a detector of HeatConfig\(dim=64.*got one of HeatConfig\(dim=32"
+    ):
         train_detector(wider, corpus, tmp_path / "wider", start=run / "best")
 
 

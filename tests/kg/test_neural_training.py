@@ -113,11 +113,11 @@ def test_asked_statements_are_hidden_from_the_encoder():
 
 
 def test_qualifiers_are_left_out_of_questions():
-    def given(share: float) -> tuple[int, int]:
+    def given(share: float) -> list[int]:
         job = KgJob(replace(BY_HEART, drop_qualifiers=share, qualifier_questions=1.0, batch=100), DATA)
         loaded = job.load(job.batches(0)[0])
         asked = loaded.main.tokens, loaded.qualifier.tokens
-        return tuple(len(tokens.entry) - 3 * len(tokens.blank) for tokens in asked)
+        return [len(tokens.entry) - 3 * len(tokens.blank) for tokens in asked]
 
     (all_given, _), (some, others), (none, same) = given(0.0), given(0.5), given(1.0)
     assert all_given > some > none == 0
