@@ -6,7 +6,7 @@ INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint c
 
 .PHONY: demo test lint format bench clean
 
-demo: $(VENV)/.train  ## draw a small hypergraph and run an encoder on it
+demo: $(VENV)/.base  ## check a small example; torch is not installed for it
 	$(BIN)/hyperheat demo
 
 test: $(VENV)/.dev  ## all tests, warnings as errors
@@ -34,10 +34,10 @@ clean:
 $(BIN)/pip:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.train: pyproject.toml constraints.txt | $(BIN)/pip
-	$(INSTALL) '.[train]'
+$(VENV)/.base: pyproject.toml constraints.txt | $(BIN)/pip
+	$(INSTALL) .
 	touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/pip
 	$(INSTALL) '.[dev]'
-	touch $@ $(VENV)/.train
+	touch $@ $(VENV)/.base

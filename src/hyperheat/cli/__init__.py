@@ -50,7 +50,7 @@ app.command("hyperheat.cli.explain:explain", help="Tell about a rule, or why a l
 app.command(
     "hyperheat.cli.calibrate:calibrate", help="Plant bugs in your own functions and tell how many are found."
 )
-app.command("hyperheat.cli.demo:demo", help="Draw a small hypergraph and run an encoder on it.")
+app.command("hyperheat.cli.demo:demo", help="Check a small example that comes with the package.")
 app.command("hyperheat.cli.graph:graph", help="Show the hypergraph of Python functions.")
 bench.command("hyperheat.cli.bench:layer", help="Layers of HEAT beside the paper's algorithm and peers.")
 bench.command("hyperheat.cli.bench:growth", help="Time and memory from 10,000 to 200,000 nodes.")

@@ -1,51 +1,31 @@
-"""`hyperheat demo`: the whole way from statements to vectors in a few lines."""
+"""`hyperheat demo`: the checker on a small example that comes with the package."""
 
 import sys
+import time
+from importlib.resources import files
+from pathlib import Path
 
-from hyperheat.hypergraph import Hypergraph, HypergraphBuilder
-from hyperheat.hypergraph.draw import to_text
+from hyperheat.cli.outputs import colourful, put
 
 __all__ = ["demo"]
 
+_EXAMPLE = ("planted.py", "clean.py")
+
 
 def demo() -> None:
-    """Draw the relation `studied(person, institution, major)` and encode it with HEAT."""
-    graph = studied()
-    sys.stdout.write(f"{to_text(graph)}\n\n")
+    """Scan a few functions with planted bugs, and a few without."""
+    from hyperheat.check.detector import load_detector
+    from hyperheat.check.discover import FoundFile
+    from hyperheat.check.judge import judge, sources_of
+    from hyperheat.check.scan import scan_files
+    from hyperheat.check.settings import Settings
+    from hyperheat.report import summarise, text
 
-    import torch
-
-    from hyperheat import HeatConfig, HeatEncoder, Vocabulary, collate
-
-    vocab = Vocabulary.build([graph])
-    torch.manual_seed(0)
-    config = HeatConfig(dim=64, layers=2, heads=4)
-    encoder = HeatEncoder(config, vocab).eval()
-    with torch.no_grad():
-        states = encoder(collate([graph], vocab).to_torch())
-    parameters = sum(parameter.numel() for parameter in encoder.parameters())
-    sys.stdout.write(
-        f"HEAT, {config.layers} layers of width {config.dim}, {parameters:,} untrained weights:\n"
-    )
-    shown = [*graph.display_labels(), *(f"{relation}(...)" for relation in graph.relations)]
-    width = max(map(len, shown))
-    for name, vector in zip(shown, torch.cat([states.nodes, states.edges]), strict=True):
-        numbers = " ".join(f"{x:6.2f}" for x in vector[:6].tolist())
-        sys.stdout.write(f"  {name:<{width}}  [{numbers}  ... {len(vector)} numbers]\n")
-
-
-def studied() -> Hypergraph:
-    """The paper's example: one person, one institution, two majors, and a second statement about the institution."""
-    b = HypergraphBuilder()
-    person, institution = b.add_node("Einstein"), b.add_node("ETH Zurich")
-    mathematics, physics = b.add_node("mathematics"), b.add_node("physics")
-    city = b.add_node("Zurich")
-    b.relate(
-        "studied",
-        ("person", person),
-        ("institution", institution),
-        ("major", mathematics),
-        ("major", physics),
-    )
-    b.relate("located", ("what", institution), ("where", city))
-    return b.build()
+    start = time.perf_counter()
+    detector = load_detector()
+    folder = Path(str(files("hyperheat") / "check" / "example"))
+    example = [FoundFile(f"example/{name}", folder / name) for name in _EXAMPLE]
+    scanned = tuple(scan_files(example, detector, jobs=len(example)))
+    report = judge(scanned, Settings(), detector, seconds=time.perf_counter() - start)
+    put(text.render(report, sources_of(scanned), colour=colourful(sys.stdout)), sys.stdout)
+    put(summarise(report, colour=colourful(sys.stderr)), sys.stderr)
