@@ -1,5 +1,6 @@
 """What the README shows is what happens."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -35,6 +36,19 @@ def test_the_demo_prints_what_the_readme_shows():
     shown = block.splitlines()[1:]
     assert run("demo").stdout.splitlines() == shown
     assert "hyperheat demo" in (ROOT / "Makefile").read_text()
+
+
+def test_the_figures_of_the_checker_are_those_that_were_measured():
+    content = json.loads((ROOT / "docs" / "results" / "check.json").read_text())
+    counts = {row["data"]: row["kinds"] for row in content["calibration"]["tiers"] if row["tier"] == "A"}
+    (clean, alarms), planted = counts["held-out packages"].pop("clean"), counts["held-out packages"].values()
+    counts["real fixes"].pop("clean")
+    bugs, found = (sum(column) for column in zip(*planted, strict=True))
+    real, real_found = (sum(column) for column in zip(*counts["real fixes"].values(), strict=True))
+    text = " ".join(README.split())
+    assert f"{found / bugs:.0%} of bugs planted".replace("%", " %") in text
+    assert f"an alarm in {alarms / clean:.1%} of their functions".replace("%", " %") in text
+    assert f"of {real} that were fixed in open projects it shows {real_found}." in text
 
 
 def test_the_commands_of_the_checker_work(tmp_path):
