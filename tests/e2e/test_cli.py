@@ -60,7 +60,7 @@ def test_a_closed_pipe_is_not_an_error():
 
 
 def test_a_missing_package_is_said_in_one_sentence():
-    script = "import sys\nsys.modules['torch'] = None\nsys.argv[1:] = ['demo']\nfrom hyperheat.cli import main\nmain()"
+    script = "import sys\nsys.modules['torch'] = None\nsys.argv[1:] = ['bench', 'layer']\nfrom hyperheat.cli import main\nmain()"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert (
