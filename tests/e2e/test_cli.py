@@ -60,8 +60,10 @@ def test_a_closed_pipe_is_not_an_error():
 
 
 def test_a_missing_package_is_said_in_one_sentence():
-    script = "import sys\nsys.modules['torch'] = None\nsys.argv[1:] = ['bench', 'layer']\nfrom hyperheat.cli import main\nmain()"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    lines = ("import sys", "sys.modules['torch'] = None", "from hyperheat.cli import main", "main()")
+    done = subprocess.run(
+        [sys.executable, "-c", "\n".join(lines), "bench", "layer"], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 2
     assert (
         done.stderr == "hyperheat: this command needs the package 'torch': pip install 'hyperheat[train]'\n"
