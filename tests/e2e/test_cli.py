@@ -62,7 +62,10 @@ def test_a_closed_pipe_is_not_an_error():
 def test_a_missing_package_is_said_in_one_sentence():
     lines = ("import sys", "sys.modules['torch'] = None", "from hyperheat.cli import main", "main()")
     done = subprocess.run(
-        [sys.executable, "-c", "\n".join(lines), "bench", "layer"], capture_output=True, text=True, check=False
+        [sys.executable, "-c", "\n".join(lines), "bench", "layer"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 2
     assert (
