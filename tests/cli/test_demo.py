@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import hyperheat
+from hyperheat.cli import app
 from hyperheat.cli.demo import demo
 
 EXAMPLE = Path(str(files("hyperheat") / "check" / "example"))
@@ -51,3 +52,16 @@ def test_the_detector_in_the_package_is_small_and_says_where_it_comes_from():
 def test_a_text_can_be_checked_in_python():
     (found,) = hyperheat.check("def f(value):\n    return hasattr('__len__', value)\n")
     assert (found.rule, found.line, found.tier) == ("HH201", 2, "A")
+
+
+def test_the_manual_shows_what_the_checker_says(tmp_path, capfdbinary, monkeypatch):
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "shop.py").write_text(
+        "def first_or_none(items):\n    for item in items:\n        return items\n    return None\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as stop:
+        app(["check", "src/", "--no-cache"])
+    assert stop.value.code == 1
+    page = (Path(__file__).parents[2] / "docs" / "check.md").read_text(encoding="utf-8")
+    assert f"```text\n{capfdbinary.readouterr().out.decode()}```" in page
