@@ -48,11 +48,8 @@ def test_the_commands_run(project: Project, command: str):
     )
     words = shlex.split(command.partition("<")[0].partition(">")[0])
     project.patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(BUGGY.encode())))
-    code, out, err = project.run(*words[1:])
+    code, _, err = project.run(*words[1:])
     assert code in (0, 1), err
-    if command == "hyperheat check src/":
-        shown = out.replace("  # 0.95", "")
-        assert shown == blocks("text")[0]
 
 
 def test_the_tables_are_complete():
