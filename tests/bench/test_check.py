@@ -41,8 +41,8 @@ class Programs:
         if "check" not in command:
             return 10.0
         target, cache = Path(command[command.index("check") + 1]), command[-1]
-        if target.name == "empty":
-            return 0.25
+        if target.name in ("empty", "short"):
+            return 0.25 if target.name == "empty" else 0.75
         seen = sum(command[-1] == cache for command in self.commands)
         left = self.seconds[("cold", "warm", "changed")[seen - 1]]
         return left.pop(0) if left else 5.0
@@ -58,16 +58,16 @@ def programs(monkeypatch: pytest.MonkeyPatch) -> Programs:
 def test_medians_of_steps_in_turns(code: Path, programs: Programs):
     before = (code / "area.py").read_text()
     measured = measure_check(code, model=Path("model"), repeats=3, jobs=2, pylint="pylint")
-    expected = {"start": 0.25, "cold": 5.0, "warm": 1.0, "changed": 1.5, "pylint": 10.0}
+    expected = {"start": 0.25, "ready": 0.75, "cold": 5.0, "warm": 1.0, "changed": 1.5, "pylint": 10.0}
     assert measured["seconds"] == expected
-    assert measured["changed_after_start"] == 1.25
+    assert measured["changed_after"] == {"start": 1.25, "ready": 0.75}
     assert measured["over_pylint"] == 0.5
     assert measured["peak_mb"] == {"cold": 300, "pylint": 300}
     assert (measured["files"], measured["lines"]) == (2, 6)
     first = programs.commands[1]
     assert first[1:4] == ["-m", "hyperheat", "check"]
     assert first[first.index("--model") + 1] == str(Path("model").resolve())
-    assert programs.commands[4][:3] == ["pylint", "-j2", "--persistent=n"]
+    assert programs.commands[5][:3] == ["pylint", "-j2", "--persistent=n"]
     assert (code / "area.py").read_text() == before  # the copy was changed
 
 

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from tests.workers.faults import obey
@@ -99,6 +100,23 @@ def test_workers_end_with_their_parent():
     while _alive(pid) and time.monotonic() < end:
         time.sleep(0.05)
     assert not _alive(pid)
+
+
+@pytest.mark.parametrize("preload", [(), ("tests.workers.faults",)])
+def test_workers_do_not_run_the_program_again(tmp_path: Path, preload: tuple[str, ...]):
+    program = tmp_path / "program.py"
+    program.write_text(
+        "from tests.workers.faults import obey\n"
+        "from hyperheat.workers import Limits, run_jobs\n"
+        "print('begun')\n"
+        f"for job in run_jobs(obey, ['one'], workers=1, limits=Limits(seconds=60), preload={preload}):\n"
+        "    print(*job)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    done = subprocess.run(
+        [sys.executable, str(program)], env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "begun\none ONE\n"
 
 
 def _alive(pid: int) -> bool:

@@ -37,7 +37,8 @@ def measure_check(
 ) -> dict[str, Any]:
     """The medians of all steps, which take turns, over the given number of repeats; then the memory of a cold scan.
 
-    start     an empty folder: what the command costs before there is anything to scan
+    start     an empty folder: what the command costs if there is nothing to scan
+    ready     one short function: the start with a worker and the model
     cold      all of the code, with an empty cache
     warm      the same again
     changed   the same after one function has changed
@@ -62,7 +63,7 @@ def measure_check(
         "repeats": repeats,
         "jobs": jobs,
         "seconds": medians,
-        "changed_after_start": round(medians["changed"] - medians["start"], 3),
+        "changed_after": {step: round(medians["changed"] - medians[step], 3) for step in ("start", "ready")},
         "over_pylint": round(medians["cold"] / medians["pylint"], 3) if pylint else None,
         "peak_mb": {step: peak and round(peak) for step, peak in peaks.items()},
     }
@@ -74,8 +75,10 @@ class _Bench:
     def __init__(self, folder: Path, source: Path, model: Path | None, jobs: int) -> None:
         self.folder, self.model, self.jobs = folder, model, jobs
         self.code = folder / "code" / source.name
-        self.empty = folder / "empty"
-        self.empty.mkdir()
+        self.empty, self.short = folder / "empty", folder / "short"
+        for made in (self.empty, self.short):
+            made.mkdir()
+        (self.short / "short.py").write_text("def same(value):\n    return value\n", encoding="utf-8")
         self.code.parent.mkdir()
         if source.is_dir():
             shutil.copytree(source, self.code, ignore=shutil.ignore_patterns("__pycache__"))
@@ -86,6 +89,7 @@ class _Bench:
         """Each step once."""
         cache = self.folder / f"cache-{number}"
         yield "start", self.check(self.empty, self.folder / "cache-start")
+        yield "ready", self.check(self.short, self.folder / f"cache-ready-{number}")
         yield "cold", self.check(self.code, cache)
         yield "warm", self.check(self.code, cache)
         change_function(self.code, number)

@@ -35,7 +35,7 @@ __all__ = ["LIMITS", "MODULES", "load_scorer", "scan_data", "scan_files", "scan_
 LIMITS = Limits(seconds=300, work_seconds=10, memory=1 << 30)
 """What reading a file may use, and what scoring any one of its functions may use."""
 
-MODULES = ("hyperheat.check.examine", "hyperheat.bugs.onnx.scorer", "onnxruntime")
+MODULES = ("hyperheat.check.scan", "hyperheat.check.examine", "hyperheat.bugs.onnx.scorer", "onnxruntime")
 """What workers need, imported once for all of them."""
 _NOT_A_RECORD = (LookupError, TypeError, ValueError, AttributeError)
 

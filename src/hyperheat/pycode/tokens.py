@@ -80,7 +80,7 @@ _NUMBER = (
 )
 _OPERATOR = r"\*\*=?|//=?|>>=?|<<=?|->|:=|\.\.\.|\.(?!\d)|[-+*/%&@|^=<>!]=?|[~,;(){}[\]:]"
 # In text that parses, every non-ASCII character outside strings and comments is part of a name.
-_NAME = r"[A-Za-z_\x80-\U0010ffff][\w\x80-\U0010ffff]*+"
+_NAME = r"[^\x00-@\[-^`{-\x7f][^\x00-/:-@\[-^`{-\x7f]*+"  # by what it is not, which compiles sooner
 _PATTERN = r"""{gap}(?:
     (not{space}in\b|is{space}not\b)
   | ({name}(?!["']))

@@ -6,6 +6,7 @@ A worker that dies, takes too long or fails is ended and replaced, and its job i
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -13,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 from hyperheat.workers.limits import Limits
@@ -105,7 +107,7 @@ class _Worker(Generic[Job, Result]):
         self._process: BaseProcess = self._context.Process(
             target=_serve, args=(self._work, self._limits, theirs), daemon=True
         )
-        with _one_thread_each():
+        with _one_thread_each(), _no_program():
             self._process.start()
         theirs.close()
         self._started = False
@@ -174,7 +176,7 @@ def _context(preload: Sequence[str]) -> Any:
     if not preload or "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["__main__", *preload])
+    context.set_forkserver_preload(list(preload))
     return context
 
 
@@ -191,6 +193,17 @@ def _one_thread_each() -> Iterator[None]:
                 del os.environ[name]
             else:
                 os.environ[name] = value
+
+
+@contextmanager
+def _no_program() -> Iterator[None]:
+    """Keep a process that starts now from importing the program that starts it, be it a script that would run again."""
+    program = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = program
 
 
 def _speaking(team: list[_Worker[Job, Result]]) -> list[_Worker[Job, Result]]:
