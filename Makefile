@@ -27,6 +27,8 @@ bench: $(VENV)/.dev  ## all benchmarks; several minutes
 	$(BIN)/hyperheat bench collate
 	$(BIN)/hyperheat bench extract
 	$(BIN)/hyperheat bench bugs
+	$(BIN)/hyperheat bench check
+	$(BIN)/hyperheat bench kg
 
 clean:
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis
