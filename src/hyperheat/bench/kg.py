@@ -58,7 +58,8 @@ class NaiveModel(nn.Module):
 
     def scores(self, tokens: Tokens[np.ndarray]) -> Tensor:
         """The scores of all entities for questions in the order of the tokens: [B, N]."""
-        table = self.encoder(Table(self.model.entity, self.model.relation))
+        first = Table(self.model.entity, self.model.relation)
+        table = self.model.pass_by(first, self.encoder(first))
         table = Table(self.model.dropout(table.entities), table.relations)
         decoder = self.model.decoder
         entry, role, blank = _padded(tokens, len(table.entities) + len(table.relations))

@@ -1,6 +1,7 @@
 """A model of statements: an encoder makes a table of entities and relations, a decoder reads questions against it.
 
     x, r = encoder(x0, r0, graph)                            encoders.py, stare.py, graph.py
+    x    = LN(x0) + g * x                                    with a skip
     z    = decoder(x, r, question)                           decoders.py, stare_decoder.py, questions.py
     score(c) = z . x_c                                       loss.py
 
@@ -41,6 +42,8 @@ class ModelConfig:
     labels: NoLabels | BpeLabels = NoLabels()
     entity_dropout: float = 0.3
     """of the encoded entities, as tokens and as candidates"""
+    skip: float | None = None
+    """g at first: how much of what the encoder says is added to an entity's own vector. None: it replaces that vector."""
 
     def __post_init__(self) -> None:
         if self.encoder.dim % self.decoder.heads:
@@ -61,6 +64,18 @@ class Names:
     tokenizer: str | None = None
 
 
+class Skip(nn.Module):
+    """Own vectors past the encoder, which adds to them entry by entry as much as it has learnt to."""
+
+    def __init__(self, dim: int, share: float) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(dim)
+        self.share = nn.Parameter(torch.full((dim,), share))
+
+    def forward(self, first: Tensor, encoded: Tensor) -> Tensor:
+        return self.norm(first) + self.share * encoded
+
+
 class StatementModel(nn.Module):
     """Entities, relations, encoder and decoder."""
 
@@ -76,6 +91,7 @@ class StatementModel(nn.Module):
         self.relation_label = _label_vectors(names, names.relations, dim)
         self.encoder = _ENCODERS[type(config.encoder)](config.encoder)
         self.encoder.initialise(self.entity, self.relation)
+        self.skip = None if config.skip is None else Skip(dim, config.skip)
         self.dropout = Dropout(config.entity_dropout)
         self.decoder = _DECODERS[type(config.decoder)](config.decoder, dim)
         self.register_buffer("questions_seen", torch.zeros((), dtype=torch.int64))
@@ -90,8 +106,15 @@ class StatementModel(nn.Module):
         if self.entity_label is not None and self.relation_label is not None:
             entities = entities + self.entity_label()
             relations = relations + self.relation_label().repeat(2, 1)
-        entities, relations = self.encoder(Table(entities, relations), graph)
+        first = Table(entities, relations)
+        entities, relations = self.pass_by(first, self.encoder(first, graph))
         return Table(self.dropout(entities), relations)
+
+    def pass_by(self, first: Table, encoded: Table) -> Table:
+        """The encoded table, past which first vectors may skip."""
+        if self.skip is None:
+            return encoded
+        return Table(self.skip(first.entities, encoded.entities), encoded.relations)
 
     def read(self, table: Table, tokens: Tokens[Tensor]) -> Tensor:
         """The vector z of each question [B, D]."""

@@ -57,23 +57,24 @@ class KgSettings:
 Recipe = Callable[[], KgSettings]
 
 
+_SKIP = 0.1
 _HEAT = HeatConfig(dim=128, layers=1, heads=4, ff=256, final_edges=False)
 
 
 def heat() -> KgSettings:
     """HEAT with max aggregation, sized for two cores."""
-    return _improved(ModelConfig(encoder=_HEAT))
+    return _improved(ModelConfig(encoder=_HEAT, skip=_SKIP))
 
 
 def heat_crossatt() -> KgSettings:
     """HEAT with cross-attention as aggregation."""
-    return _improved(ModelConfig(encoder=replace(_HEAT, aggregate=CrossAttentionAggregate())))
+    return _improved(ModelConfig(encoder=replace(_HEAT, aggregate=CrossAttentionAggregate()), skip=_SKIP))
 
 
 def heat_labels() -> KgSettings:
     """HEAT with cross-attention that reads labels, as in the paper's last row."""
     encoder = replace(_HEAT, aggregate=CrossAttentionAggregate())
-    return _improved(ModelConfig(encoder=encoder, labels=BpeLabels()))
+    return _improved(ModelConfig(encoder=encoder, labels=BpeLabels(), skip=_SKIP))
 
 
 def no_encoder() -> KgSettings:
@@ -83,7 +84,7 @@ def no_encoder() -> KgSettings:
 
 def stare() -> KgSettings:
     """StarE's graph network under the same decoder."""
-    return _improved(ModelConfig(encoder=StareConfig(dim=128)))
+    return _improved(ModelConfig(encoder=StareConfig(dim=128), skip=_SKIP))
 
 
 def published_stare() -> KgSettings:
@@ -108,15 +109,15 @@ def smallest() -> KgSettings:
 
 
 def _improved(model: ModelConfig) -> KgSettings:
-    return KgSettings(model=model, qualifier_questions=0.1, train=_training())
+    return KgSettings(model=model, drop_statements=0.3, qualifier_questions=0.1, train=_training())
 
 
 def _training() -> TrainSettings:
     return TrainSettings(
         lr=2e-3,
-        warmup=300,
+        warmup=100,
         schedule="cosine",
-        max_steps=5_000,
+        max_steps=1_500,
         clip=1.0,
         ema=0.999,
         validate_every=1_000,

@@ -94,7 +94,8 @@ class ModelScorer:
         )
         relations = model.relation + model.relation_label().repeat(2, 1)
         first = Table(model.entity_label.of(texts), relations)
-        return model.encoder(first, to_torch(model.plan(alone), self._device)).entities
+        encoded = model.encoder(first, to_torch(model.plan(alone), self._device))
+        return model.pass_by(first, encoded).entities
 
 
 def scorer_for(trained: TrainedModel, training: Statements) -> ModelScorer:
