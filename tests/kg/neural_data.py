@@ -40,10 +40,12 @@ def new_model(
     statements: Statements,
     encoder: NoEncoder | HeatConfig | StareConfig = HEAT,
     decoder: MaskDecoder | StareDecoder = DECODER,
+    *,
+    skip: float | None = None,
 ) -> TrainedModel:
     """A model in eval mode whose weights are far from their simple beginnings."""
     torch.manual_seed(0)
-    config = ModelConfig(encoder=encoder, decoder=decoder)
+    config = ModelConfig(encoder=encoder, decoder=decoder, skip=skip)
     trained = TrainedModel.new(config, names_of(statements), statements)
     with torch.no_grad():
         for parameter in trained.model.parameters():

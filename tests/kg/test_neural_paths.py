@@ -13,7 +13,7 @@ from torch.utils._pytree import tree_leaves
 
 from hyperheat.bench.kg import NaiveModel
 from hyperheat.kg import Statement, Statements
-from hyperheat.kg.neural.encoders import NoEncoder
+from hyperheat.kg.neural.encoders import NoEncoder, Table
 from hyperheat.kg.neural.loss import BinaryLoss, SoftmaxLoss, candidate_loss
 from hyperheat.kg.neural.model import to_torch
 from hyperheat.kg.neural.questions import OBJECT, SUBJECT, tokenise
@@ -34,10 +34,11 @@ ENCODERS = {
 }
 
 
+@pytest.mark.parametrize("skip", [None, 0.5])
 @pytest.mark.parametrize("encoder", ENCODERS.values(), ids=ENCODERS.keys())
-def test_scores_equal_those_of_the_naive_path(encoder):
+def test_scores_equal_those_of_the_naive_path(encoder, skip):
     statements = random_statements()
-    trained = new_model(statements, encoder)
+    trained = new_model(statements, encoder, skip=skip)
     naive = NaiveModel(trained.model, trained.config, statements).eval()
     blank = np.random.default_rng(0).integers(0, 2 + statements.num_qualifiers)
     tokens, order = tokenise(statements, blank)
@@ -114,6 +115,21 @@ def test_heat_reads_the_graph_and_no_encoder_does_not():
         whole = ModelScorer(trained).ask(statements[:10], blank)
         part = ModelScorer(replace(trained, statements=statements[30:])).ask(statements[:10], blank)
         assert np.allclose(whole, part) != reads
+
+
+def test_with_a_skip_entities_are_their_own_vectors_and_a_learnt_share_of_the_encoded():
+    statements = random_statements()
+    model = new_model(statements, skip=0.5).model
+    assert model.skip is not None
+    graph = to_torch(model.plan(statements))
+    with torch.no_grad():
+        entities, _ = model.encode(graph)
+        encoded = model.encoder(Table(model.entity, model.relation), graph).entities
+        norm = model.skip.norm
+        own = F.layer_norm(model.entity, (16,), norm.weight, norm.bias)
+        torch.testing.assert_close(entities, own + model.skip.share * encoded)
+        model.skip.share.zero_()
+        torch.testing.assert_close(model.encode(graph).entities, own)
 
 
 def dense_softmax(scores: torch.Tensor, answers: torch.Tensor) -> torch.Tensor:
