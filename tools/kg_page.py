@@ -31,7 +31,7 @@ def kg_page(rows: list[dict[str, Any]], details: dict[str, Any], speed: Records,
             "- *MRR*: the mean of 1 / rank of the true answer. *H@k*: the share of ranks of at most k. Over the questions after the",
             "  object and after the subject of every statement, each filtered: other known answers do not count as wrong.",
             "- *tied*: answers that share their score with another candidate; ties count half.",
-            "- *minutes*: of training, on two cores of a shared machine without a GPU.",
+            "- *minutes*: of training, each on one core of a shared machine without a GPU.",
             "- *seeds*: runs that the row is the mean of; 0 where nothing is trained.",
             "",
             *sections,
@@ -45,7 +45,8 @@ def kg_page(rows: list[dict[str, Any]], details: dict[str, Any], speed: Records,
             "",
             "## Commands",
             "",
-            "`RUNS` is a folder of your choice, and `HYPERHEAT_DATA` names the one that holds the data sets.",
+            "`RUNS` is a folder of your choice, `LABELS` the file of labels of WD50K, and `HYPERHEAT_DATA` names the folder of the data",
+            "sets. Runs had the compiled kernel (`HYPERHEAT_KERNEL=1`).",
             "",
             "```sh",
             *_commands(details),
@@ -59,7 +60,8 @@ def kg_page(rows: list[dict[str, Any]], details: dict[str, Any], speed: Records,
             "",
             "- StarE's protocol trains on train and valid and asks test, as all published figures; its candidates are the entities that",
             "  are subject or object in any split, so they peek at test. Sections below it change one thing or more.",
-            "- The paper has five seeds and a thousand epochs of training each. Ours have the steps and seeds that are shown.",
+            "- The paper has five seeds and a thousand epochs of training each. Ours have the steps and seeds that are shown, and one",
+            "  seed does not say how much another would differ.",
             "- The heuristic's one number was chosen on validation statements whose main triple is not in train.",
             "",
         ]
@@ -144,7 +146,8 @@ def _commands(details: dict[str, Any]) -> list[str]:
         for seed in run["seeds"]:
             folder = f"RUNS/{run['row'].replace(' ', '-')}" + (f"-{seed}" if len(run["seeds"]) > 1 else "")
             changes = [*run["set"], *([f"train.seed={seed}"] if seed else [])]
-            told = " --set " + " ".join(changes) if changes else ""
+            told = "" if run["settings"]["model"]["labels"] == "NoLabels" else " --labels LABELS"
+            told += " --set " + " ".join(changes) if changes else ""
             lines.append(f"hyperheat kg train --recipe {run['recipe']} --data {data} --out {folder}{told}")
             for protocol, name in run["files"].items():
                 told = "".join(f" {option}" for option in protocols[protocol]["options"])

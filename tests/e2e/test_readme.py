@@ -51,6 +51,17 @@ def test_the_figures_of_the_checker_are_those_that_were_measured():
     assert f"of {real} that were fixed in open projects it shows {real_found}." in text
 
 
+def test_the_figures_of_completion_are_those_that_were_measured():
+    rows = json.loads((ROOT / "docs" / "results" / "kg.json").read_text())
+    heat, alone = (
+        next(row for row in rows if (row["row"], row["protocol"]) == (name, "StarE's"))
+        for name in ("HEAT max", "no encoder")
+    )
+    text = " ".join(README.split())
+    assert f"one core for {heat['minutes']:.0f} minutes, HEAT reaches {heat['mrr']:.3f} MRR" in text
+    assert f"after {alone['minutes']:.0f} minutes, the decoder alone reaches {alone['mrr']:.3f}:" in text
+
+
 def test_the_commands_of_the_checker_work(tmp_path):
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "area.py").write_text("def area(width, height):\n    return width * height\n")
