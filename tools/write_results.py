@@ -346,7 +346,7 @@ PAGES = {"layer.md": layer_page, "extract.md": extract_page, "bugs.md": bugs_pag
 if (FOLDER / "check.json").exists():
     PAGES["check.md"] = lambda: check_page(_read("check"))
 if (FOLDER / "kg.json").exists():
-    PAGES["kg.md"] = lambda: kg_page(*map(_read, ("kg", "kg-runs", "kg-speed", "kg-speed-kernel")))
+    PAGES["kg.md"] = lambda: kg_page(*map(_read, ("kg", "kg-runs", "kg-speed", "kg-speed-plain")))
 
 if __name__ == "__main__":
     for name, page in PAGES.items():

@@ -1,6 +1,8 @@
 """`hyperheat bench kg` on few statements."""
 
 import json
+import shutil
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -9,6 +11,7 @@ from tests.kg.neural_data import dataset, random_statements
 
 from hyperheat.bench import kg as bench
 from hyperheat.cli.bench_kg import bench_kg
+from hyperheat.nn.kernel import unload
 
 SMALL = ("model.encoder.dim=16", "model.decoder.ff=24", "batch=30")
 STATEMENTS = random_statements()
@@ -47,26 +50,46 @@ def test_made_up_statements_have_the_sizes_of_wd50k_100():
 
 
 @pytest.fixture
-def few(monkeypatch: pytest.MonkeyPatch) -> None:
+def few(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Few statements instead of those made up."""
     monkeypatch.setattr(bench, "synthetic", lambda: replace(DATA))
+    yield
+    unload()
 
 
 @pytest.mark.usefixtures("few")
 def test_every_encoder_is_measured(capsys):
-    bench_kg(dim=16, batch=60, repeats=1, json=True)
+    bench_kg(dim=16, batch=60, repeats=1, kernel=False, json=True)
     shown = capsys.readouterr()
     records = json.loads(shown.out)
     assert [record["encoder"] for record in records] == ["no-encoder", "stare", "heat", "heat-crossatt"]
-    keys = {"encoder", "seconds_per_epoch", "speedup_over_naive", "with_memory_kept"}
+    keys = {"encoder", "kernel", "seconds_per_epoch", "speedup_over_naive", "with_memory_kept"}
     assert all(set(record) == keys and record["speedup_over_naive"] > 0 for record in records)
+    assert not any(record["kernel"] for record in records)
     assert shown.err.count("scores differ by at most") == 4
 
 
 @pytest.mark.usefixtures("few")
+def test_the_kernel_is_used_where_it_compiles_unless_told(capsys, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("hyperheat.nn.kernel._kernel", None)
+    small = {"encoder": ["heat"], "dim": 16, "batch": 60, "repeats": 1}
+    if shutil.which("cc"):
+        bench_kg(**small, json=True)
+        assert json.loads(capsys.readouterr().out)[0]["kernel"]
+        unload()
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("CC", raising=False)
+    bench_kg(**small, json=True)
+    assert not json.loads(capsys.readouterr().out)[0]["kernel"]
+    with pytest.raises(SystemExit):
+        bench_kg(**small, kernel=True)
+    assert "expected a C compiler" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("few")
 def test_the_table_has_a_row_for_each_chosen_encoder(capsys):
-    bench_kg(encoder=["heat"], dim=16, batch=60, repeats=1)
-    title, row = capsys.readouterr().out.splitlines()
+    bench_kg(encoder=["heat"], dim=16, batch=60, repeats=1, kernel=False)
+    title, row, note = capsys.readouterr().out.splitlines()
     assert title.split() == [
         "width",
         "16",
@@ -81,6 +104,7 @@ def test_the_table_has_a_row_for_each_chosen_encoder(capsys):
     ]
     assert row.split()[0] == "heat"
     assert row.endswith("x")
+    assert note == "ours without the compiled kernel"
 
 
 def test_data_that_is_missing_is_refused(capsys):

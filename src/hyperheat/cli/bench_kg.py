@@ -11,7 +11,7 @@ from hyperheat.cli.refusal import fail
 __all__ = ["bench_kg"]
 
 _Positive = Annotated[int, Parameter(validator=validators.Number(gte=1))]
-_KEYS = ("encoder", "seconds_per_epoch", "speedup_over_naive", "with_memory_kept")
+_KEYS = ("encoder", "kernel", "seconds_per_epoch", "speedup_over_naive", "with_memory_kept")
 
 
 def bench_kg(
@@ -23,6 +23,7 @@ def bench_kg(
     naive_batch: _Positive = 1024,
     repeats: _Positive = 3,
     threads: _Positive = 1,
+    kernel: bool | None = None,
     json: bool = False,
 ) -> None:
     """Train each encoder on statements, lean and in a naive way with equal scores, in turns.
@@ -46,6 +47,8 @@ def bench_kg(
         Turns each way takes; the median counts.
     threads
         Threads of torch.
+    kernel
+        Whether ours uses the compiled kernel for small edges; unless told, if there is a C compiler.
     json
         Print a list of records.
     """
@@ -57,11 +60,12 @@ def bench_kg(
     torch.set_num_threads(threads)
     sizes = (f"model.encoder.dim={dim}", f"batch={batch}")
     records = []
+    compiled = _kernel(kernel)
     try:
         chosen = synthetic() if data is None else load(data)
         measured = measure(chosen, encoder or ENCODERS, sizes, naive_batch=naive_batch, repeats=repeats)
         for record in measured:
-            records.append(record)
+            records.append(record | {"kernel": compiled})
             sys.stderr.write(
                 f"{record['encoder']}: scores differ by at most {record['difference']:.1e} of the largest\n"
             )
@@ -74,6 +78,22 @@ def bench_kg(
     sys.stdout.write(shown + "\n")
 
 
+def _kernel(wanted: bool | None) -> bool:
+    """Load the kernel if it is wanted, or nobody says that it is not and it can be; say whether it is used."""
+    from hyperheat.nn import kernel
+
+    if wanted is False:
+        kernel.unload()
+        return False
+    try:
+        kernel.load()
+    except RuntimeError as error:
+        if wanted:
+            fail(error)
+        return False
+    return True
+
+
 def _table(records: list[dict[str, Any]], dim: int) -> str:
     title = f"width {dim}"
     rows = [f"{title:<14}  {'seconds per epoch':>17}  {'over naive':>10}  {'with memory kept':>16}"]
@@ -82,4 +102,5 @@ def _table(records: list[dict[str, Any]], dim: int) -> str:
             f"{record['encoder']:<14}  {record['seconds_per_epoch']:>17,.1f}  {record['speedup_over_naive']:>9.2f}x"
             f"  {record['with_memory_kept']:>15.2f}x"
         )
+    rows.append(f"ours {'with' if records[0]['kernel'] else 'without'} the compiled kernel")
     return "\n".join(rows)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Generic
@@ -118,11 +119,16 @@ class KgJob:
                 seen[questions.statement[questions.posed_by(chosen)[1]]] = False
         given = random.random(len(self._statements.value)) >= settings.drop_qualifiers
         loaded = Loaded(
-            graph=self.trained.model.plan(self._statements[seen]),
+            graph=self._whole_graph if seen.all() else self.trained.model.plan(self._statements[seen]),
             main=_ask(self._statements.with_qualifiers(given), self.questions, batch.main, self._candidates),
             qualifier=_ask(self._statements, self._qualifier, batch.qualifier, self._values),
         )
         return to_torch(loaded)
+
+    @cached_property
+    def _whole_graph(self) -> Any:
+        """What the encoder reads of all statements, planned once."""
+        return self.trained.model.plan(self._statements)
 
     def loss(self, tensors: Loaded[Tensor]) -> tuple[Tensor, Mapping[str, float]]:
         """The loss of both kinds of questions, summed."""
