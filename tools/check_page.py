@@ -4,6 +4,8 @@ from typing import Any
 
 from tables import fixes_command, number, percent, table
 
+from hyperheat.cli.bench_check import STEPS
+
 
 def check_page(content: dict[str, Any]) -> str:
     """The page from what `tools/collect_check.py` wrote."""
@@ -126,14 +128,7 @@ def _curves(curves: list[dict[str, Any]]) -> list[str]:
 
 
 def _speed(speed: dict[str, Any]) -> list[str]:
-    names = {
-        "start": "start, nothing to scan",
-        "ready": "start with a worker and the model, one short function",
-        "cold": "cold scan, empty cache",
-        "warm": "warm scan, nothing changed",
-        "changed": "one function changed",
-        "pylint": f"pylint -j{speed['jobs']}",
-    }
+    names = {**STEPS, "pylint": f"pylint -j{speed['jobs']}"}
     rows = [
         [names[step], f"{seconds:.2f}", number(speed["peak_mb"].get(step) or "")]
         for step, seconds in speed["seconds"].items()

@@ -5,8 +5,8 @@ from typing import Any
 from settings_table import settings_table
 from tables import number, table
 
-_STARE = "StarE's"
 Records = list[dict[str, Any]]
+_STARE = "StarE's"
 _PAPER = {
     "paper: StarE, rerun": ("0.654 ± 0.002", "0.586 ± 0.002", "0.777 ± 0.002"),
     "paper: HEAT, max": ("0.666 ± 0.003", "0.605 ± 0.004", "0.779 ± 0.002"),
@@ -17,7 +17,7 @@ _PAPER = {
 """MRR, H@1 and H@10 on WD50K(100) in the HEAT paper, means of five seeds."""
 
 
-def kg_page(rows: list[dict[str, Any]], details: dict[str, Any], speed: Records, plain: Records) -> str:
+def kg_page(rows: Records, details: dict[str, Any], speed: Records, plain: Records) -> str:
     """The page from what `tools/collect_kg.py` and `hyperheat bench kg --json` wrote."""
     protocols = list(dict.fromkeys(row["protocol"] for row in rows))
     sections = [line for name in protocols for line in _section(name, rows, details)]
@@ -68,7 +68,7 @@ def kg_page(rows: list[dict[str, Any]], details: dict[str, Any], speed: Records,
     )
 
 
-def _section(protocol: str, rows: list[dict[str, Any]], details: dict[str, Any]) -> list[str]:
+def _section(protocol: str, rows: Records, details: dict[str, Any]) -> list[str]:
     """The figures under one protocol: the main table, by direction and by number of qualifiers."""
     asked = details["protocols"][protocol]
     chosen = [row for row in rows if row["protocol"] == protocol]

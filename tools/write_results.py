@@ -342,11 +342,13 @@ def _layer_table(records: list[dict]) -> list[str]:
     return table(titles, rows)
 
 
-PAGES = {"layer.md": layer_page, "extract.md": extract_page, "bugs.md": bugs_page}
-if (FOLDER / "check.json").exists():
-    PAGES["check.md"] = lambda: check_page(_read("check"))
-if (FOLDER / "kg.json").exists():
-    PAGES["kg.md"] = lambda: kg_page(*map(_read, ("kg", "kg-runs", "kg-speed", "kg-speed-plain")))
+PAGES = {
+    "layer.md": layer_page,
+    "extract.md": extract_page,
+    "bugs.md": bugs_page,
+    "check.md": lambda: check_page(_read("check")),
+    "kg.md": lambda: kg_page(*map(_read, ("kg", "kg-runs", "kg-speed", "kg-speed-plain"))),
+}
 
 if __name__ == "__main__":
     for name, page in PAGES.items():

@@ -7,9 +7,27 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter, validators
 
-__all__ = ["collate", "growth", "layer"]
+from hyperheat.cli.refusal import fail
+
+__all__ = ["collate", "growth", "layer", "use_kernel"]
 
 _Positive = Annotated[int, Parameter(validator=validators.Number(gte=1))]
+
+
+def use_kernel(wanted: bool | None) -> bool:
+    """Load the kernel if it is wanted, or nobody says that it is not and it can be; say whether it is used."""
+    from hyperheat.nn import kernel
+
+    if wanted is False:
+        kernel.unload()
+        return False
+    try:
+        kernel.load()
+    except RuntimeError as error:
+        if wanted:
+            fail(error)
+        return False
+    return True
 
 
 def layer(
@@ -47,15 +65,9 @@ def layer(
     import torch
 
     from hyperheat.bench.layer import measure_layers
-    from hyperheat.nn import kernel as compiled
 
     if kernel:
-        try:
-            compiled.load()
-        except RuntimeError as error:
-            sys.stderr.write(f"{error}\n")
-            raise SystemExit(2) from None
-
+        use_kernel(True)
     if threads is not None:
         torch.set_num_threads(threads)
     records = measure_layers(

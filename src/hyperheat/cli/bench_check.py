@@ -10,10 +10,10 @@ from cyclopts import Parameter, validators
 from hyperheat.bench.check import find_pylint, measure_check
 from hyperheat.cli.refusal import fail
 
-__all__ = ["bench_check"]
+__all__ = ["STEPS", "bench_check"]
 
 _Positive = Annotated[int, Parameter(validator=validators.Number(gte=1))]
-_STEPS = {
+STEPS = {
     "start": "start, nothing to scan",
     "ready": "start with worker and model",
     "cold": "cold scan, empty cache",
@@ -76,7 +76,7 @@ def _table(content: dict[str, Any]) -> str:
     ]
     for step, seconds in content["seconds"].items():
         peak = content["peak_mb"].get(step)
-        rows.append(f"{_STEPS[step]:<28} {seconds:>8.2f} s" + (f"  {peak:>7,} MB" if peak else ""))
+        rows.append(f"{STEPS[step]:<28} {seconds:>8.2f} s" + (f"  {peak:>7,} MB" if peak else ""))
     after = content["changed_after"]
     rows += [
         "",

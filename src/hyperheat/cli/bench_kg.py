@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter, validators
 
+from hyperheat.cli.bench import use_kernel
 from hyperheat.cli.refusal import fail
 
 __all__ = ["bench_kg"]
@@ -60,7 +61,7 @@ def bench_kg(
     torch.set_num_threads(threads)
     sizes = (f"model.encoder.dim={dim}", f"batch={batch}")
     records = []
-    compiled = _kernel(kernel)
+    compiled = use_kernel(kernel)
     try:
         chosen = synthetic() if data is None else load(data)
         measured = measure(chosen, encoder or ENCODERS, sizes, naive_batch=naive_batch, repeats=repeats)
@@ -76,22 +77,6 @@ def bench_kg(
     else:
         shown = _table(records, dim)
     sys.stdout.write(shown + "\n")
-
-
-def _kernel(wanted: bool | None) -> bool:
-    """Load the kernel if it is wanted, or nobody says that it is not and it can be; say whether it is used."""
-    from hyperheat.nn import kernel
-
-    if wanted is False:
-        kernel.unload()
-        return False
-    try:
-        kernel.load()
-    except RuntimeError as error:
-        if wanted:
-            fail(error)
-        return False
-    return True
 
 
 def _table(records: list[dict[str, Any]], dim: int) -> str:

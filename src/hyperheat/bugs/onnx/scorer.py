@@ -168,9 +168,8 @@ def _start(model: bytes, threads: int) -> "InferenceSession":
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
-    options.graph_optimization_level = (
-        onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
-    )  # more gains nothing
+    level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC  # more takes time and gains nothing
+    options.graph_optimization_level = level
     options.log_severity_level = 4
     options.enable_cpu_mem_arena = False  # it would keep what the largest sample needed
     options.enable_mem_reuse = False  # planning it takes five times as long as all the rest of loading
