@@ -1,5 +1,24 @@
-"""`python -m hyperheat` is the command line."""
+"""The command line: `hyperheat`, or `python -m hyperheat`."""
 
-from hyperheat.cli import main
+import os
+import sys
 
-main()
+_SCANS = ("check", "fix", "calibrate", "demo")
+
+
+def main() -> None:
+    """Run the command line, and beside loading it begin what nearly every scan needs."""
+    if len(sys.argv) > 1 and sys.argv[1] in _SCANS:
+        from hyperheat.check.workers import start_early
+
+        start_early()
+    from hyperheat.cli import main
+
+    main()
+
+
+if __name__ == "__main__":
+    home = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    if not sys.flags.safe_path and sys.path[0] != home:
+        del sys.path[0]  # the current folder, where the code may be that is to be read and not to be run
+    main()

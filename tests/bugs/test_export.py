@@ -20,7 +20,8 @@ from hyperheat.bugs.export import export_detector, facts_of_corpus
 from hyperheat.bugs.folder import DetectorConfig, new_detector, save_detector
 from hyperheat.bugs.onnx import Scorer
 from hyperheat.bugs.onnx.checks import check_graph
-from hyperheat.bugs.onnx.inputs import MAX_SLOTS, layout_rows
+from hyperheat.bugs.onnx.inputs import layout_rows
+from hyperheat.bugs.onnx.interface import MAX_SLOTS
 from hyperheat.cli.bugs_export import export
 from hyperheat.nn import VARIANTS, GnnConfig
 from hyperheat.pycode.pairwise import RELATIONS

@@ -58,7 +58,7 @@ def test_every_source_gives_its_error_or_none(detector, tmp_path):
 
 
 def test_every_source_takes_a_few_seconds_at_most(detector):
-    scorer = load_scorer(detector.folder)
+    scorer = load_scorer(detector)
     seconds = {}
     for name, source in SOURCES.items():
         start = time.process_time()  # what else runs on the machine does not count

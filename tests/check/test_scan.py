@@ -18,8 +18,8 @@ from hyperheat.check.judge import judge, sources_of
 from hyperheat.check.records import ScannedFile
 from hyperheat.check.scan import scan_files, scan_source
 from hyperheat.check.settings import Settings
-from hyperheat.report import FORMATS
-from hyperheat.workers import WorkersError
+from hyperheat.report.formats import FORMATS
+from hyperheat.workers.serve import WorkersError
 
 HERE = Path(__file__).parent
 SOURCES = {

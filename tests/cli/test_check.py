@@ -333,7 +333,7 @@ def test_the_formats_in_the_help_are_those_that_exist():
     from typing import get_args
 
     from hyperheat.cli.outputs import _SUFFIXES, Format
-    from hyperheat.report import FORMATS
+    from hyperheat.report.formats import FORMATS
 
     assert list(get_args(Format)) == list(FORMATS)
     assert set(_SUFFIXES.values()) <= set(FORMATS)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ET
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -25,8 +26,10 @@ _FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u
 _COMMAND = re.compile(r"::(error|warning|notice) file=[^:]*,title=HH\d{3} [a-z-]+::[^\n]*")
 
 
-def hyperheat(*words: str, cwd: Path, **options) -> subprocess.CompletedProcess[bytes]:
-    command = [sys.executable, "-m", "hyperheat", *words]
+def hyperheat(
+    *words: str, cwd: Path, program: Sequence[str] = (sys.executable, "-m", "hyperheat"), **options
+) -> subprocess.CompletedProcess[bytes]:
+    command = [*program, *words]
     return subprocess.run(command, cwd=cwd, capture_output=True, check=False, timeout=300, **options)
 
 
@@ -157,6 +160,33 @@ def test_fix_and_explain_with_a_model(exported_detector: Path, tmp_path: Path):
     assert (tmp_path / "good.py").read_text() != GOOD
     told = hyperheat("explain", "good.py:2", "--model", str(exported_detector), cwd=tmp_path)
     assert told.stdout.startswith(b"good.py:2 in area, lines 1 to 2\n")
+
+
+def test_nothing_is_imported_from_the_folder_that_is_checked(tmp_path: Path):
+    ours = {"numpy", "onnxruntime", "cyclopts", "rich", "tests"}
+    for name in ours | sys.stdlib_module_names:
+        (tmp_path / f"{name}.py").write_text(f"open('ran-{name}', 'w').close()\n")
+    (tmp_path / "good.py").write_text(GOOD)
+    program = str(Path(sys.executable).with_name("hyperheat"))
+    assert hyperheat("check", cwd=tmp_path, program=[program]).returncode in (0, 1)
+    assert list(tmp_path.glob("ran-*")) == []
+    for name in sys.stdlib_module_names:  # which Python itself may import for `-m`, before anything of ours
+        (tmp_path / f"{name}.py").unlink()
+    assert hyperheat("check", cwd=tmp_path).returncode in (0, 1)
+    assert list(tmp_path.glob("ran-*")) == []
+
+
+def test_nothing_is_left_outside_of_the_cache(tmp_path: Path):
+    """Where onnxruntime may report its use it keeps an identifier of the machine."""
+    home, code = tmp_path / "home", tmp_path / "code"
+    home.mkdir()
+    code.mkdir()
+    (code / "good.py").write_text(GOOD)
+    unset = {name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "ORT_"))}
+    done = hyperheat("check", cwd=code, env={**unset, "HOME": str(home)})
+    assert done.returncode in (0, 1), done.stderr
+    assert list(home.rglob("*")) == []
+    assert sorted(path.name for path in code.iterdir()) == [".hyperheat_cache", "good.py"]
 
 
 def test_help_answers_at_once():

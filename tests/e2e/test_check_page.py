@@ -16,7 +16,8 @@ from tests.cli.scans import BUGGY, Project, project
 
 from hyperheat.check.settings import Settings, load_settings
 from hyperheat.cli.outputs import _SUFFIXES
-from hyperheat.report import FORMATS, RULES
+from hyperheat.report import RULES
+from hyperheat.report.formats import FORMATS
 
 __all__ = ["project"]
 

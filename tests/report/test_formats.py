@@ -12,7 +12,8 @@ import pytest
 from jsonschema import Draft7Validator, ValidationError
 from tests.report.reports import EMPTY, HOSTILE_PATH, MISUSE, REPORT, SOURCES
 
-from hyperheat.report import FORMATS, summarise
+from hyperheat.report.formats import FORMATS
+from hyperheat.report.text import summarise
 
 
 def test_json_is_the_report():

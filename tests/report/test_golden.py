@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from tests.report.reports import REPORT, SOURCES
 
-from hyperheat.report import FORMATS, summarise
-from hyperheat.report.text import render
+from hyperheat.report.formats import FORMATS
+from hyperheat.report.text import render, summarise
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "report"
 

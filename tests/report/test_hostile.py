@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from tests.report.reports import EMPTY, MISUSE, edit
 
 from hyperheat.report import (
-    FORMATS,
     Alternative,
     Finding,
     Fix,
@@ -24,6 +23,7 @@ from hyperheat.report import (
     SourceText,
     Summary,
 )
+from hyperheat.report.formats import FORMATS
 from hyperheat.report.text import render
 
 PAYLOADS = (

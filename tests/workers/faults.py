@@ -4,7 +4,19 @@ import os
 import signal
 import time
 
-from hyperheat.workers import WorkersError
+from hyperheat.workers.serve import WorkersError
+
+PREPARED: list[str] = []
+
+
+def prepare() -> None:
+    """Do what all workers profit from."""
+    PREPARED.append(str(os.getpid()))
+
+
+def prepare_badly() -> None:
+    """Fail, as a worker would that did the same."""
+    raise ValueError("expected good, got bad")
 
 
 def obey(order: str) -> str:
@@ -31,6 +43,10 @@ def obey(order: str) -> str:
         raise WorkersError("expected a model, got none")
     if order == "pid":
         return str(os.getpid())
+    if order == "prepared":
+        return " ".join(PREPARED)
+    if order == "folder":
+        return os.getcwd()
     if order == "threads":
         return os.environ["OMP_NUM_THREADS"]
     return order.upper()

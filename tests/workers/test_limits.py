@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from hyperheat.workers import time_limit
+from hyperheat.workers.limits import time_limit
 
 
 def test_waiting_does_not_count():

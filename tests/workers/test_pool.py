@@ -5,26 +5,52 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.workers.faults import obey
+from tests.workers.faults import obey, prepare, prepare_badly
 
-from hyperheat.workers import Limits, Lost, WorkersError, run_jobs
+from hyperheat.workers import pool
+from hyperheat.workers.limits import Limits
+from hyperheat.workers.pool import run_jobs
+from hyperheat.workers.serve import Lost, WorkersError
+from hyperheat.workers.template import get_template
 
 LIMITS = Limits(seconds=60, work_seconds=1, memory=500_000_000)
+ROOT = Path(__file__).parents[2]
+SCRIPT = """
+from tests.workers.faults import obey
+from hyperheat.workers import pool
+from hyperheat.workers.limits import Limits
+pool.CAN_COPY = {copied}
+print("begun")
+for _, result in pool.run_jobs(obey, {orders}, workers=1, limits=Limits(seconds=60), preload=["tests.workers.faults"]):
+    print(result, flush=True)
+"""
 
 
 def results(
-    orders: list[str], *, limits: Limits = LIMITS, preload: tuple[str, ...] = ()
+    orders: list[str],
+    *,
+    limits: Limits = LIMITS,
+    preload: tuple[str, ...] = (),
+    prepare: Callable[[], object] | None = None,
 ) -> dict[str, object]:
-    return dict(run_jobs(obey, orders, workers=2, limits=limits, preload=preload))
+    return dict(run_jobs(obey, orders, workers=2, limits=limits, preload=preload, prepare=prepare))
 
 
-@pytest.mark.parametrize("preload", [(), ("tests.workers.faults",)], ids=["started anew", "copied"])
-def test_a_job_that_crashes_or_fails_leaves_the_others_alone(preload):
+@pytest.fixture(params=[True, False], ids=["copied", "started anew"])
+def copied(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Both ways to start workers, whatever this system can do."""
+    monkeypatch.setattr(pool, "CAN_COPY", request.param)
+    return request.param
+
+
+@pytest.mark.usefixtures("copied")
+def test_a_job_that_crashes_or_fails_leaves_the_others_alone():
     orders = ["crash", "one", "exit", "two", "fail", "three", "threads"]
-    assert results(orders, preload=preload) == {
+    assert results(orders) == {
         "crash": Lost("its worker process ended by signal 9"),
         "one": "ONE",
         "exit": Lost("its worker process ended with exit code 3"),
@@ -83,16 +109,11 @@ def test_workers_end_when_nobody_wants_their_results_any_more():
     assert not _alive(int(str(pid)))
 
 
-def test_workers_end_with_their_parent():
-    script = (
-        "from tests.workers.faults import obey\n"
-        "from hyperheat.workers import Limits, run_jobs\n"
-        "if __name__ == '__main__':\n"
-        "    for _, pid in run_jobs(obey, ['pid', 'hang'], workers=1, limits=Limits(seconds=60)):\n"
-        "        print(pid, flush=True)\n"
-    )
-    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as parent:
+def test_workers_end_with_their_parent(copied: bool):
+    command = [sys.executable, "-c", SCRIPT.format(copied=copied, orders=["pid", "hang"])]
+    with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None
+        assert parent.stdout.readline() == "begun\n"
         pid = int(parent.stdout.readline())
         assert _alive(pid)
         parent.kill()
@@ -102,21 +123,70 @@ def test_workers_end_with_their_parent():
     assert not _alive(pid)
 
 
-@pytest.mark.parametrize("preload", [(), ("tests.workers.faults",)])
-def test_workers_do_not_run_the_program_again(tmp_path: Path, preload: tuple[str, ...]):
+def test_workers_do_not_run_the_program_again(tmp_path: Path, copied: bool):
     program = tmp_path / "program.py"
-    program.write_text(
-        "from tests.workers.faults import obey\n"
-        "from hyperheat.workers import Limits, run_jobs\n"
-        "print('begun')\n"
-        f"for job in run_jobs(obey, ['one'], workers=1, limits=Limits(seconds=60), preload={preload}):\n"
-        "    print(*job)\n"
+    program.write_text(SCRIPT.format(copied=copied, orders=["one"]))
+    assert run([str(program)], cwd=tmp_path) == "begun\nONE\n"
+
+
+def test_workers_import_nothing_from_the_current_folder(tmp_path: Path, copied: bool):
+    for name in {*sys.stdlib_module_names, "numpy", "onnxruntime", "hyperheat", "tests"}:
+        (tmp_path / f"{name}.py").write_text(f"open('ran-{name}', 'w')\n")
+    script = SCRIPT.format(copied=copied, orders=["one"])
+    program = tmp_path / "bin" / "program.py"
+    program.parent.mkdir()
+    program.write_text(script)
+    assert run([str(program)], cwd=tmp_path) == "begun\nONE\n"
+    assert run(["-P", "-c", script], cwd=tmp_path) == "begun\nONE\n"
+    assert sorted(path.name for path in tmp_path.glob("ran-*")) == []
+
+
+def test_work_that_no_worker_can_import_is_refused(copied: bool):
+    script = SCRIPT.format(copied=copied, orders=["one"]).replace(
+        "for _", "def obey(order): return order\nfor _"
     )
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    done = subprocess.run([sys.executable, "-c", script], env=environment(), capture_output=True, text=True)
+    assert "WorkersError: expected work that a new process can import, got: " in done.stderr
+
+
+def test_workers_are_in_the_folder_of_the_program(tmp_path, monkeypatch, copied: bool):
+    results(["one"])
+    monkeypatch.chdir(tmp_path)
+    assert results(["folder"]) == {"folder": str(tmp_path)}
+
+
+def test_what_is_prepared_before_a_worker_starts_is_there_when_it_has_started():
+    orders = ["prepared", "pid", "fail", "prepared"]
+    running = run_jobs(
+        obey, orders, workers=1, limits=LIMITS, preload=["tests.workers.faults"], prepare=prepare
+    )
+    first, worker, _, second = (str(result) for _, result in running)
+    assert second.split() == [first, first]
+    assert worker != first
+    assert os.getpid() != int(first)
+
+
+def test_a_preparation_that_fails_leaves_it_to_the_work():
+    assert results(["one"], prepare=prepare_badly) == {"one": "ONE"}
+
+
+def test_a_template_that_was_killed_is_replaced():
+    assert results(["one"]) == {"one": "ONE"}
+    template = get_template()
+    template.end()
+    assert results(["one"]) == {"one": "ONE"}
+
+
+def run(words: list[str], *, cwd: Path) -> str:
+    """What a program that may import the tests prints."""
     done = subprocess.run(
-        [sys.executable, str(program)], env=environment, capture_output=True, text=True, check=True
+        [sys.executable, *words], cwd=cwd, env=environment(), capture_output=True, text=True, check=True
     )
-    assert done.stdout == "begun\none ONE\n"
+    return done.stdout
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(ROOT)}
 
 
 def _alive(pid: int) -> bool:

@@ -14,7 +14,7 @@ from hyperheat.bugs.folder import Detector
 from hyperheat.bugs.onnx.checks import OPSET, check_graph
 from hyperheat.bugs.onnx.graph import Precision
 from hyperheat.bugs.onnx.heat import detector_graph
-from hyperheat.bugs.onnx.inputs import MAX_SLOTS
+from hyperheat.bugs.onnx.interface import MAX_SLOTS
 from hyperheat.bugs.onnx.manifest import CALIBRATION, FILES, FORMAT, describe_file
 from hyperheat.bugs.sample import TEXTS
 from hyperheat.hypergraph.files import whole_file

@@ -21,7 +21,8 @@ from hyperheat.pycode import SourceError
 from hyperheat.pycode.source import Source
 from hyperheat.report.finding import FileEdit, Finding, Fix
 from hyperheat.report.source import SourceText
-from hyperheat.workers import Lost, run_jobs
+from hyperheat.workers.pool import run_jobs
+from hyperheat.workers.serve import Lost
 
 try:
     import fcntl

@@ -25,10 +25,10 @@ from hyperheat.check.detector import Detector
 from hyperheat.check.discover import MAX_BYTES, FoundFile
 from hyperheat.check.examine import MAX_CANDIDATES, MAX_NODES, read_module, read_text
 from hyperheat.check.files import SkippedFile, read_regular
-from hyperheat.check.scan import LIMITS, MODULES, load_scorer
+from hyperheat.check.scan import LIMITS, load_scorer, run_in_workers
 from hyperheat.pycode import FunctionGraph, ModuleGraphs, SourceError, extract_function
 from hyperheat.rewrites import KINDS, candidates
-from hyperheat.workers import Lost, WorkersError, run_jobs
+from hyperheat.workers.serve import Lost, WorkersError
 
 __all__ = [
     "LEAST_PRECISION",
@@ -176,7 +176,7 @@ def _in_order(work: "_Work", files: Sequence[FoundFile], jobs: int) -> Iterator[
                 done[number] = None
 
     ready = 0
-    for job, result in run_jobs(work, to_do(), workers=jobs, limits=LIMITS, preload=MODULES):
+    for job, result in run_in_workers(work, to_do(), work.detector, workers=jobs):
         done[job.number] = None if isinstance(result, Lost) else result
         while ready in done:
             yield done.pop(ready)
@@ -225,7 +225,7 @@ class _Work:
     def _ask(self, pair: list[Sample]) -> list[Outcome]:
         """Two outcomes, or none if the detector cannot read both."""
         try:
-            scorer = load_scorer(self.detector.folder)
+            scorer = load_scorer(self.detector)
         except ValueError as error:  # which concerns all files
             raise WorkersError(str(error)) from None
         LIMITS.begin_job()

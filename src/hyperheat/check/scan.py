@@ -12,34 +12,35 @@ function is scored alone, so that its result depends on nothing else that is sca
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache as memoise
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from hyperheat.check.cache import Cache, Entry
 from hyperheat.check.detector import Detector
 from hyperheat.check.discover import MAX_BYTES, FoundFile
 from hyperheat.check.files import SkippedFile, read_regular
 from hyperheat.check.records import Record, ScannedFile, read_record
+from hyperheat.check.workers import MODULES, load_once
 from hyperheat.report.finding import ScanError
-from hyperheat.workers import Limits, Lost, WorkersError, run_jobs
+from hyperheat.workers.limits import Limits
+from hyperheat.workers.pool import run_jobs
+from hyperheat.workers.serve import Lost, WorkersError
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
-
     from hyperheat.bugs.onnx import SampleScores, Scorer
     from hyperheat.bugs.sample import Sample
 
-__all__ = ["LIMITS", "MODULES", "load_scorer", "scan_data", "scan_files", "scan_source"]
+__all__ = ["LIMITS", "load_scorer", "run_in_workers", "scan_data", "scan_files", "scan_source"]
 
 LIMITS = Limits(seconds=300, work_seconds=10, memory=1 << 30)
 """What reading a file may use, and what scoring any one of its functions may use."""
 
-MODULES = ("hyperheat.check.scan", "hyperheat.check.examine", "hyperheat.bugs.onnx.scorer", "onnxruntime")
-"""What workers need, imported once for all of them."""
 _NOT_A_RECORD = (LookupError, TypeError, ValueError, AttributeError)
 
 Progress = Callable[[ScannedFile], None]
+Job = TypeVar("Job")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +62,7 @@ def scan_files(
 ) -> Iterator[ScannedFile]:
     """Scan files in some processes and yield them in their order; `progress` hears of each as soon as it is done."""
     scan = _Scan(list(files), detector, cache, progress)
-    work = _Work(detector)
-    for job, result in run_jobs(work, scan.jobs(), workers=jobs, limits=LIMITS, preload=MODULES):
+    for job, result in run_in_workers(_Work(detector), scan.jobs(), detector, workers=jobs):
         scan.finish(job, result)
         yield from scan.in_order()
     yield from scan.in_order()
@@ -74,7 +74,7 @@ def scan_data(data: bytes, file: FoundFile, detector: Detector) -> ScannedFile:
     """Scan bytes as those of a file, which need not exist, in a process of their own and without a cache."""
     scan = _Scan([file], detector, None, None)
     job = _Job(0, data, frozenset())
-    for _, result in run_jobs(_Work(detector), [job], workers=1, limits=LIMITS, preload=MODULES):
+    for _, result in run_in_workers(_Work(detector), [job], detector, workers=1):
         scan.finish(job, result)
     (scanned,) = scan.in_order()
     return scanned
@@ -84,7 +84,7 @@ def scan_source(source: str, detector: Detector, *, path: str = "<source>") -> S
     """Scan a text in this process, without limits on time and memory and without a cache."""
     from hyperheat.check.examine import examine_text
 
-    scorer = load_scorer(detector.folder)
+    scorer = load_scorer(detector)
     record = examine_text(source, (), lambda sample: _score(scorer, sample), detector.calibration)
     return read_record(record, FoundFile(path, Path(path)), source, detector.calibration, cached=0)
 
@@ -161,39 +161,42 @@ class _Scan:
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """What a worker does with a job; the model is loaded while the first file is read."""
+    """What a worker does with a job."""
 
     detector: Detector
 
     def __call__(self, job: _Job) -> Record:
         from hyperheat.check.examine import examine
 
-        _loading(self.detector.folder)
         return examine(job.data, job.known, self._score, self.detector.calibration)
 
     def _score(self, sample: "Sample") -> "SampleScores":
         try:
-            scorer = _loading(self.detector.folder).result()
+            scorer = load_scorer(self.detector)
         except ValueError as error:  # which concerns all files
             raise WorkersError(str(error)) from None
         LIMITS.begin_job()
         return _score(scorer, sample)
 
 
-@memoise
-def load_scorer(folder: Path) -> "Scorer":
-    """The detector in a folder, loaded once in a process."""
+def run_in_workers(
+    work: Callable[[Job], Result], jobs: Iterable[Job], detector: Detector, *, workers: int
+) -> Iterator[tuple[Job, Result | Lost]]:
+    """Do jobs in processes with limits, in which the detector is loaded."""
+    prepare = partial(load_once, detector.folder, detector.key)
+    return run_jobs(work, jobs, workers=workers, limits=LIMITS, preload=MODULES, prepare=prepare)
+
+
+def load_scorer(detector: Detector) -> "Scorer":
+    """What scores functions, loaded once in a process."""
+    return _load_scorer(detector.folder, detector.key)
+
+
+@lru_cache(maxsize=1)
+def _load_scorer(folder: Path, key: str) -> "Scorer":
     from hyperheat.bugs.onnx import Scorer
 
-    return Scorer.load(folder)
-
-
-@memoise
-def _loading(folder: Path) -> "Future[Scorer]":
-    """The same beside other work, which goes on since onnxruntime lets it."""
-    from concurrent.futures import ThreadPoolExecutor
-
-    return ThreadPoolExecutor(max_workers=1).submit(load_scorer, folder)
+    return Scorer.of(load_once(folder, key))
 
 
 def _score(scorer: "Scorer", sample: "Sample") -> "SampleScores":

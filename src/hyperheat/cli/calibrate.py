@@ -54,7 +54,7 @@ def calibrate(
     from hyperheat.check.detector import load_detector
     from hyperheat.check.discover import Selection, discover
     from hyperheat.check.own_code import judge_own_code, plant_bugs
-    from hyperheat.workers import WorkersError
+    from hyperheat.workers.serve import WorkersError
 
     try:
         detector = load_detector(model)

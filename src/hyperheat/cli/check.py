@@ -55,8 +55,9 @@ def check(
         Read the code from standard input, and report it under this name.
     """
     from hyperheat.cli.scanning import known_findings
-    from hyperheat.report import FORMATS, summarise
-    from hyperheat.workers import WorkersError
+    from hyperheat.report.formats import FORMATS
+    from hyperheat.report.text import summarise
+    from hyperheat.workers.serve import WorkersError
 
     try:
         outputs = parse_outputs(output, FORMATS)
@@ -125,7 +126,8 @@ def _write_baseline(scan: "Scan", *, quiet: bool) -> "Baseline":
 def _tell(report: "Report", scan: "Scan", format: Format, outputs: list[Output]) -> None:
     """Write the report to standard output, then to all files."""
     from hyperheat.check.judge import sources_of
-    from hyperheat.report import FORMATS, text
+    from hyperheat.report import text
+    from hyperheat.report.formats import FORMATS
 
     sources = sources_of(scan.files)
     if format == "text":

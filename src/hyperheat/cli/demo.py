@@ -19,7 +19,8 @@ def demo() -> None:
     from hyperheat.check.judge import judge, sources_of
     from hyperheat.check.scan import scan_files
     from hyperheat.check.settings import Settings
-    from hyperheat.report import summarise, text
+    from hyperheat.report import text
+    from hyperheat.report.text import summarise
 
     start = time.perf_counter()
     detector = load_detector()

@@ -31,7 +31,7 @@ def explain(target: str, /, *, model: Path | None = None) -> None:
     model
         The folder of an exported detector, in place of the one that comes with the package.
     """
-    from hyperheat.workers import WorkersError
+    from hyperheat.workers.serve import WorkersError
 
     place = _PLACE.fullmatch(target)
     try:

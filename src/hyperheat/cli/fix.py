@@ -38,9 +38,9 @@ def fix(
         With --write: also to files with changes, and to those that git does not have.
     """
     from hyperheat.cli.scanning import known_findings, scan_paths
-    from hyperheat.report import summarise
     from hyperheat.report.safe import visible_line
-    from hyperheat.workers import WorkersError
+    from hyperheat.report.text import summarise
+    from hyperheat.workers.serve import WorkersError
 
     names = paths or (".",)
     try:

@@ -19,7 +19,7 @@ from hyperheat.hypergraph.files import whole_file
 from hyperheat.pycode import SourceError
 from hyperheat.pycode.source import Source
 from hyperheat.pycode.tokens import DEDENT, INDENT, scan
-from hyperheat.workers import time_limit
+from hyperheat.workers.limits import time_limit
 
 __all__ = ["PackageIndex", "index_package"]
 

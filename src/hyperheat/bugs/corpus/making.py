@@ -17,7 +17,7 @@ from hyperheat.hypergraph.files import file_sha256
 from hyperheat.pycode import FunctionGraph, ModuleGraphs, SourceError, extract, extract_function
 from hyperheat.pycode.project import ProjectIndex
 from hyperheat.rewrites import Rewrite, candidates
-from hyperheat.workers import time_limit
+from hyperheat.workers.limits import time_limit
 
 __all__ = ["make_shard"]
 

@@ -5,7 +5,9 @@ from functools import partial
 
 from hyperheat.bugs.corpus.outcome import Outcome, Stage, attempt
 from hyperheat.bugs.corpus.stages import Job
-from hyperheat.workers import Limits, Lost, run_jobs
+from hyperheat.workers.limits import Limits
+from hyperheat.workers.pool import run_jobs
+from hyperheat.workers.serve import Lost
 
 __all__ = ["SECONDS_PER_PACKAGE", "run_in_processes"]
 

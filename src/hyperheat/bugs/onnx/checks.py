@@ -7,12 +7,11 @@ of them are in an exported detector, so a file with any of them is refused. The 
 from collections.abc import Iterator
 from typing import Any
 
-from hyperheat.bugs.onnx.inputs import INPUTS
+from hyperheat.bugs.onnx.interface import INPUTS, OUTPUTS
 
-__all__ = ["IR_VERSION", "OPSET", "OUTPUTS", "check_graph"]
+__all__ = ["IR_VERSION", "OPSET", "check_graph"]
 
 OPSET, IR_VERSION = 18, 8
-OUTPUTS = ("choices", "rewrites")
 
 _OPERATORS = {
     *(

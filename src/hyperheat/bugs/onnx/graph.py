@@ -7,7 +7,7 @@ import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, checker, helper, numpy_helper
 
 from hyperheat.bugs.onnx.checks import IR_VERSION, OPSET
-from hyperheat.bugs.onnx.inputs import INPUTS
+from hyperheat.bugs.onnx.interface import INPUTS
 
 __all__ = ["Graph", "Precision"]
 

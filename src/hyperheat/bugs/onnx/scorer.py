@@ -8,7 +8,6 @@
 Letters: L locations, G samples, R rewrites.
 """
 
-import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,9 +18,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hyperheat.bugs.batch import BugBatch, collate_samples
-from hyperheat.bugs.onnx.checks import OUTPUTS, check_graph
-from hyperheat.bugs.onnx.inputs import MAX_SLOTS, collate_rows, inputs, layout_rows
-from hyperheat.bugs.onnx.manifest import FORMAT, read_folder
+from hyperheat.bugs.onnx.inputs import collate_rows, inputs, layout_rows
+from hyperheat.bugs.onnx.interface import MAX_SLOTS, OUTPUTS
+from hyperheat.bugs.onnx.manifest import FORMAT
+from hyperheat.bugs.onnx.session import LoadedModel, load_model
 from hyperheat.bugs.sample import TEXTS, Sample
 from hyperheat.bugs.views import BinaryEdges, Hyperedges
 from hyperheat.hypergraph import Hypergraph
@@ -111,17 +111,17 @@ class Scorer:
     @classmethod
     def load(cls, folder: str | Path, *, threads: int = 1) -> "Scorer":
         """Read what `export_detector` wrote; refuse files that are damaged, of another kind or not harmless."""
-        folder = Path(folder)
-        files = read_folder(folder)
+        return cls.of(load_model(folder, threads=threads))
+
+    @classmethod
+    def of(cls, model: LoadedModel) -> "Scorer":
+        """A scorer of a model that is loaded."""
         try:
-            check_graph(files["model.onnx"])
-            config = ScorerConfig.parse(files["config.json"])
-            vocab = Vocabulary.load(folder / "vocab.json")
-            session = _start(files["model.onnx"], threads)
+            config = ScorerConfig.parse(model.config)
+            vocab = Vocabulary.load(model.folder / "vocab.json")
         except ValueError as error:
-            raise ValueError(f"{folder}: not an exported detector: {error}") from error
-        digest = hashlib.sha256(files["model.onnx"]).hexdigest()
-        return cls(config=config, vocab=vocab, fingerprint=digest, session=session)
+            raise ValueError(f"{model.folder}: not an exported detector: {error}") from error
+        return cls(config=config, vocab=vocab, fingerprint=model.sha256, session=model.session)
 
     def problem(self, sample: Sample) -> str | None:
         """Why the sample cannot be scored, or None."""
@@ -160,23 +160,6 @@ class Scorer:
     @cached_property
     def _asked(self) -> list[str]:
         return [asked.name for asked in self.session.get_inputs()]
-
-
-def _start(model: bytes, threads: int) -> "InferenceSession":
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC  # more takes time and gains nothing
-    options.graph_optimization_level = level
-    options.log_severity_level = 4
-    options.enable_cpu_mem_arena = False  # it would keep what the largest sample needed
-    options.enable_mem_reuse = False  # planning it takes five times as long as all the rest of loading
-    try:
-        return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # onnxruntime's own classes share no base but this
-        raise ValueError(f"onnxruntime does not take it: {str(error).splitlines()[0]}") from None
 
 
 def _log_softmax(x: np.ndarray, segments: Segments[np.ndarray]) -> np.ndarray:

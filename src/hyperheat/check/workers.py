@@ -1,0 +1,37 @@
+"""What the processes that look at files have when they start.
+
+This module itself imports next to nothing, so that the process which they are copied from can start before all else.
+"""
+
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hyperheat.bugs.onnx.session import LoadedModel
+
+__all__ = ["MODULES", "load_once", "start_early"]
+
+MODULES = (
+    "hyperheat.bugs.onnx.runtime",
+    "hyperheat.check.scan",
+    "hyperheat.check.examine",
+    "hyperheat.bugs.onnx.scorer",
+)
+"""What workers import, what the model needs first: it is loaded beside the rest."""
+
+
+def start_early() -> None:
+    """Have these modules imported while this process goes on with something else."""
+    from hyperheat.workers.template import CAN_COPY, get_template
+
+    if CAN_COPY:
+        get_template(MODULES)
+
+
+@lru_cache(maxsize=1)
+def load_once(folder: Path, key: str) -> "LoadedModel":
+    """The model of the detector with that key, loaded once in a process and its copies."""
+    from hyperheat.bugs.onnx.session import load_model
+
+    return load_model(folder)

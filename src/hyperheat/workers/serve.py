@@ -1,0 +1,100 @@
+"""What a worker process does: one job after another, until nobody wants results any more."""
+
+import os
+import select
+import signal
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing import parent_process
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+from hyperheat.workers.limits import Limits
+
+__all__ = ["Answer", "Lost", "Setup", "WorkersError", "serve"]
+
+
+class WorkersError(RuntimeError):
+    """Workers that cannot do any job."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """Why a job came to nothing; `late` if it was ended for the time on the clock, which another day may suffice."""
+
+    reason: str
+    late: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What a worker must know before it gets jobs."""
+
+    work: Callable[[Any], Any]
+    limits: Limits
+    folder: str
+    """The current folder of the program."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a worker says about its job."""
+
+    value: Any
+
+    @property
+    def lost(self) -> bool:
+        return isinstance(self.value, Lost)
+
+
+def serve(connection: Connection) -> None:
+    """Say that this process is there, take a setup, and then do jobs."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the program decides what an interrupt means
+    threading.Thread(target=_end_with_program, args=(connection,), daemon=True).start()
+    try:
+        connection.send(None)
+        setup = _take_setup(connection)
+        while setup is not None:
+            job = connection.recv()
+            setup.limits.begin_job()
+            connection.send(_attempt(setup.work, job, setup.limits))
+    except (EOFError, OSError):
+        return
+
+
+def _take_setup(connection: Connection) -> Setup | None:
+    """What there is to do, or None, which the program is told, if that is not known here."""
+    try:
+        setup: Setup = connection.recv()
+    except (ImportError, AttributeError) as error:
+        connection.send(WorkersError(f"expected work that a new process can import, got: {error}"))
+        return None
+    with suppress(OSError):  # the folder may be gone
+        os.chdir(setup.folder)
+    setup.limits.apply()
+    return setup
+
+
+def _attempt(work: Callable[[Any], Any], job: Any, limits: Limits) -> Answer | WorkersError:
+    try:
+        return Answer(work(job))
+    except WorkersError as error:
+        return error
+    except MemoryError:
+        return Answer(Lost(f"it took more than {(limits.memory or 0) / 1e6:,.0f} MB of memory"))
+    except Exception as error:  # one bad job never stops the rest
+        return Answer(Lost(f"{type(error).__name__}: {error}"[:200]))
+
+
+def _end_with_program(connection: Connection) -> None:
+    """End this process, whatever it does, once the program has closed its end of the connection."""
+    parent = parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+    else:
+        ended = select.poll()
+        ended.register(connection, select.POLLHUP)
+        ended.poll()
+    os._exit(1)

@@ -1,0 +1,62 @@
+"""A worker that starts anew and imports what it needs itself, where processes cannot be copied."""
+
+import multiprocessing
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from types import ModuleType
+
+from hyperheat.workers.serve import serve
+from hyperheat.workers.template import ONE_THREAD
+
+__all__ = ["Spawned"]
+
+
+class Spawned:
+    """A worker as the program sees it."""
+
+    def __init__(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.connection, theirs = context.Pipe()
+        self._process = context.Process(target=serve, args=(theirs,), daemon=True)
+        with _environment({**ONE_THREAD, "PYTHONSAFEPATH": "1"}), _no_program():
+            self._process.start()
+        theirs.close()
+
+    def exit_code(self) -> int | None:
+        """Wait for its end."""
+        self._process.join()
+        return self._process.exitcode
+
+    def end(self) -> None:
+        """End the worker, whatever it does."""
+        self.connection.close()
+        self._process.kill()
+        self._process.join()
+
+
+@contextmanager
+def _environment(values: Mapping[str, str]) -> Iterator[None]:
+    """Variables for a process that starts now."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+@contextmanager
+def _no_program() -> Iterator[None]:
+    """Keep a process that starts now from importing the program that starts it, be it a script that would run again."""
+    program = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = program

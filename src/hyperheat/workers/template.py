@@ -1,0 +1,150 @@
+"""Workers that are copies of one process, the template, which imports what all of them need and forks for each.
+
+A copy starts at once and shares the memory of what was imported. The program that asks for copies may have threads, open
+files and a current folder full of modules that nobody should import. The template has none of these: it imports from
+where the program does, but not from the current folder.
+
+The template is to start early in the life of a program, so this module imports little.
+"""
+
+import atexit
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+__all__ = ["CAN_COPY", "ONE_THREAD", "Copy", "Template", "get_template"]
+
+CAN_COPY = hasattr(os, "fork")
+"""Whether this system can copy processes."""
+
+ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "ARROW_NUM_THREADS"), "1"
+)
+"""What the environment of workers tells libraries, which look when they are imported."""
+
+_PROGRAM = (
+    "import gc, sys; gc.disable(); sys.path[:] = {path}; "
+    "from hyperheat.workers.copying import make_copies; make_copies({control}, {modules})"
+)
+_lock = threading.Lock()
+_templates: dict[tuple[str, ...], "Template"] = {}
+
+
+def get_template(modules: Sequence[str] = ()) -> "Template":
+    """The template of this process that imports the modules; it starts if it has to, and nothing waits for it."""
+    with _lock:
+        template = _templates.get(tuple(modules))
+        if template is None or not template.alive:
+            template = _templates[tuple(modules)] = Template(modules)
+        return template
+
+
+@atexit.register
+def _end_all() -> None:
+    for template in _templates.values():
+        template.end()
+
+
+if CAN_COPY:
+    os.register_at_fork(after_in_child=_templates.clear)  # what the parent started is not the child's to end
+
+
+class Template:
+    """A template as the program sees it."""
+
+    def __init__(self, modules: Sequence[str]) -> None:
+        self._socket, theirs = socket.socketpair()
+        self._lock = threading.Lock()
+        control, path = theirs.fileno(), [place for place in sys.path if place]
+        program = _PROGRAM.format(path=path, control=control, modules=tuple(modules))
+        with theirs, _interrupts_blocked():
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", program],
+                env=os.environ | ONE_THREAD,
+                pass_fds=[control],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+            )
+
+    @property
+    def alive(self) -> bool:
+        """Whether copies can be had."""
+        return self._process.poll() is None
+
+    def call(self, task: Callable[[], object]) -> None:
+        """Have something done whose effects all later copies have; they have none if it fails."""
+        with self._lock, suppress(BrokenPipeError):  # without a template there are no copies
+            self._control.send(task)
+
+    def copy(self) -> "Copy":
+        """Ask for a worker; its connection ends at once if there is no template any more."""
+        from multiprocessing.connection import Pipe
+        from multiprocessing.reduction import send_handle
+
+        connection, theirs = Pipe()
+        news, their_news = Pipe(duplex=False)
+        with theirs, their_news, self._lock, suppress(BrokenPipeError):
+            self._control.send(None)
+            for handle in (theirs.fileno(), their_news.fileno()):
+                send_handle(self._control, handle, self._process.pid)
+        return Copy(connection, news)
+
+    def end(self) -> None:
+        """End the template; copies end with their connections."""
+        self._socket.close()
+        self._process.kill()
+        self._process.wait()
+
+    @cached_property
+    def _control(self) -> "Connection":
+        from multiprocessing.connection import Connection
+
+        return Connection(os.dup(self._socket.fileno()))
+
+
+class Copy:
+    """A worker as the program sees it."""
+
+    def __init__(self, connection: "Connection", news: "Connection") -> None:
+        self.connection = connection
+        self._news = news  # the number of the process, once there is one, and later how it ended
+        self._pid: int | None = None
+
+    def exit_code(self) -> int | None:
+        """Wait for its end; None if nobody can tell how it ended."""
+        try:
+            self._pid = self._pid or self._news.recv()
+            return self._news.recv()
+        except EOFError:
+            return None
+
+    def end(self) -> None:
+        """End the worker, whatever it does; one that has not started ends on its own."""
+        self.connection.close()
+        with suppress(EOFError, ProcessLookupError):
+            if self._pid is None and self._news.poll():
+                self._pid = self._news.recv()
+            if self._pid is not None and not self._news.poll():
+                os.kill(self._pid, signal.SIGKILL)
+                self._news.recv()
+        self._news.close()
+
+
+@contextmanager
+def _interrupts_blocked() -> Iterator[None]:
+    """Keep a process that starts now from hearing of interrupts: what they mean is for the program to decide."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
