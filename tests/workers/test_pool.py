@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -23,10 +24,11 @@ SCRIPT = """
 from tests.workers.faults import obey
 from hyperheat.workers import pool
 from hyperheat.workers.limits import Limits
+from hyperheat.workers.template import _templates
 pool.CAN_COPY = {copied}
 print("begun")
 for _, result in pool.run_jobs(obey, {orders}, workers=1, limits=Limits(seconds=60), preload=["tests.workers.faults"]):
-    print(result, flush=True)
+    print(result, *(template._process.pid for template in _templates.values()), flush=True)
 """
 
 
@@ -114,19 +116,20 @@ def test_workers_end_with_their_parent(copied: bool):
     with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None
         assert parent.stdout.readline() == "begun\n"
-        pid = int(parent.stdout.readline())
-        assert _alive(pid)
+        pids = [int(pid) for pid in parent.stdout.readline().split()]
+        assert len(pids) == (2 if copied else 1)
+        assert all(map(_alive, pids))
         parent.kill()
     end = time.monotonic() + 30
-    while _alive(pid) and time.monotonic() < end:
+    while any(map(_alive, pids)) and time.monotonic() < end:
         time.sleep(0.05)
-    assert not _alive(pid)
+    assert not any(map(_alive, pids))
 
 
 def test_workers_do_not_run_the_program_again(tmp_path: Path, copied: bool):
     program = tmp_path / "program.py"
     program.write_text(SCRIPT.format(copied=copied, orders=["one"]))
-    assert run([str(program)], cwd=tmp_path) == "begun\nONE\n"
+    assert run([str(program)], cwd=tmp_path) == ["begun", "ONE"]
 
 
 def test_workers_import_nothing_from_the_current_folder(tmp_path: Path, copied: bool):
@@ -136,8 +139,8 @@ def test_workers_import_nothing_from_the_current_folder(tmp_path: Path, copied: 
     program = tmp_path / "bin" / "program.py"
     program.parent.mkdir()
     program.write_text(script)
-    assert run([str(program)], cwd=tmp_path) == "begun\nONE\n"
-    assert run(["-P", "-c", script], cwd=tmp_path) == "begun\nONE\n"
+    assert run([str(program)], cwd=tmp_path) == ["begun", "ONE"]
+    assert run(["-P", "-c", script], cwd=tmp_path) == ["begun", "ONE"]
     assert sorted(path.name for path in tmp_path.glob("ran-*")) == []
 
 
@@ -172,17 +175,37 @@ def test_a_preparation_that_fails_leaves_it_to_the_work():
 
 def test_a_template_that_was_killed_is_replaced():
     assert results(["one"]) == {"one": "ONE"}
-    template = get_template()
-    template.end()
+    get_template().end()
     assert results(["one"]) == {"one": "ONE"}
 
 
-def run(words: list[str], *, cwd: Path) -> str:
-    """What a program that may import the tests prints."""
+def test_a_template_that_dies_again_and_again_is_given_up():
+    with pytest.raises(WorkersError, match=r"^expected worker processes to start, got: one ended$"):
+        results(["one"], prepare=partial(os._exit, 3))
+    assert results(["one"]) == {"one": "ONE"}
+
+
+def test_a_template_belongs_to_the_process_that_started_it():
+    template = get_template()
+    child = os.fork()
+    if child == 0:
+        os._exit(get_template() is template)
+    assert os.waitpid(child, 0)[1] == 0
+    assert template.alive
+
+
+def test_a_template_has_no_threads_when_it_is_copied():
+    template = get_template(("hyperheat.bugs.onnx.runtime",))
+    template.copy().connection.recv()
+    assert len(list(Path(f"/proc/{template._process.pid}/task").iterdir())) == 1
+
+
+def run(words: list[str], *, cwd: Path) -> list[str]:
+    """The first word of each line that a program prints which may import the tests."""
     done = subprocess.run(
         [sys.executable, *words], cwd=cwd, env=environment(), capture_output=True, text=True, check=True
     )
-    return done.stdout
+    return [line.split()[0] for line in done.stdout.splitlines()]
 
 
 def environment() -> dict[str, str]:
@@ -194,4 +217,5 @@ def _alive(pid: int) -> bool:
         os.kill(pid, signal.SIG_DFL)
     except ProcessLookupError:
         return False
-    return True
+    state = Path(f"/proc/{pid}/stat")  # it may have ended without anybody who took notice
+    return not state.exists() or state.read_text().rpartition(")")[2].split()[0] != "Z"

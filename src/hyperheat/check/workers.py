@@ -3,6 +3,7 @@
 This module itself imports next to nothing, so that the process which they are copied from can start before all else.
 """
 
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,7 +27,8 @@ def start_early() -> None:
     from hyperheat.workers.template import CAN_COPY, get_template
 
     if CAN_COPY:
-        get_template(MODULES)
+        with suppress(OSError):  # which a scan will meet again
+            get_template(MODULES)
 
 
 @lru_cache(maxsize=1)

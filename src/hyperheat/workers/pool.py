@@ -116,29 +116,35 @@ class _Worker(Generic[Job, Result]):
     def _overdue(self) -> Answer | None:
         if self._started:
             return Answer(Lost(f"it took more than {self._setup.limits.seconds:g} s", late=True))
-        self._start_again(f"it took more than {_START_SECONDS:g} s")
+        self._start_again(f"one took more than {_START_SECONDS:g} s")
         return None
 
     def _dead(self) -> Answer | None:
         code = self._process.exit_code()
         if self._started and code == -getattr(signal, "SIGXCPU", 0):
             return Answer(Lost(f"it took more than {self._setup.limits.work_seconds} s of work"))
-        how = f"by signal {-code}" if code is not None and code < 0 else f"with exit code {code}"
         if self._started:
-            return Answer(Lost(f"its worker process ended {how}"))
-        self._start_again(f"it ended {how}")
+            return Answer(Lost(f"its worker process ended{_how(code)}"))
+        self._start_again(f"one ended{_how(code)}")
         return None
 
     def _start_again(self, problem: str) -> None:
-        self._process.end()
         self._failures += 1
         if self._failures == _ATTEMPTS:
             raise WorkersError(f"expected worker processes to start, got: {problem}")
+        self._process.end()
         self._start()
 
     def end(self) -> None:
         """End the process, whatever it does."""
         self._process.end()
+
+
+def _how(code: int | None) -> str:
+    """How a process ended, as the end of a sentence."""
+    if code is None:
+        return ""
+    return f" by signal {-code}" if code < 0 else f" with exit code {code}"
 
 
 def _start_process(preload: Sequence[str], prepare: Callable[[], object] | None) -> Copy | Spawned:

@@ -43,10 +43,12 @@ _templates: dict[tuple[str, ...], "Template"] = {}
 def get_template(modules: Sequence[str] = ()) -> "Template":
     """The template of this process that imports the modules; it starts if it has to, and nothing waits for it."""
     with _lock:
-        template = _templates.get(tuple(modules))
-        if template is None or not template.alive:
-            template = _templates[tuple(modules)] = Template(modules)
-        return template
+        key = tuple(modules)
+        if key in _templates and not _templates[key].alive:
+            _templates.pop(key).end()
+        if key not in _templates:
+            _templates[key] = Template(key)
+        return _templates[key]
 
 
 @atexit.register
@@ -55,8 +57,15 @@ def _end_all() -> None:
         template.end()
 
 
+def _forget_all() -> None:
+    """In a copy of this process: what the parent has started is not the child's to end."""
+    global _lock
+    _lock = threading.Lock()
+    _templates.clear()
+
+
 if CAN_COPY:
-    os.register_at_fork(after_in_child=_templates.clear)  # what the parent started is not the child's to end
+    os.register_at_fork(after_in_child=_forget_all)
 
 
 class Template:
@@ -130,6 +139,8 @@ class Copy:
 
     def end(self) -> None:
         """End the worker, whatever it does; one that has not started ends on its own."""
+        if self.connection.closed:
+            return
         self.connection.close()
         with suppress(EOFError, ProcessLookupError):
             if self._pid is None and self._news.poll():
