@@ -175,7 +175,7 @@ def test_a_preparation_that_fails_leaves_it_to_the_work():
 
 def test_a_template_that_was_killed_is_replaced():
     assert results(["one"]) == {"one": "ONE"}
-    get_template().end()
+    get_template()._process.kill()
     assert results(["one"]) == {"one": "ONE"}
 
 

@@ -9,6 +9,7 @@ The template is to start early in the life of a program, so this module imports 
 
 import atexit
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -87,8 +88,10 @@ class Template:
 
     @property
     def alive(self) -> bool:
-        """Whether copies can be had."""
-        return self._process.poll() is None
+        """Whether copies can be had; the connection ends a little earlier than the process."""
+        ended = select.poll()
+        ended.register(self._socket, select.POLLHUP)
+        return not ended.poll(0)
 
     def call(self, task: Callable[[], object]) -> None:
         """Have something done whose effects all later copies have; they have none if it fails."""
