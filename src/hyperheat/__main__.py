@@ -8,13 +8,16 @@ _SCANS = ("check", "fix", "calibrate", "demo")
 
 def main() -> None:
     """Run the command line, and beside loading it begin what nearly every scan needs."""
-    if len(sys.argv) > 1 and sys.argv[1] in _SCANS:
-        from hyperheat.check.workers import start_early
+    try:
+        if len(sys.argv) > 1 and sys.argv[1] in _SCANS:
+            from hyperheat.check.workers import start_early
 
-        start_early()
-    from hyperheat.cli import main
+            start_early()
+        from hyperheat.cli import main
 
-    main()
+        main()
+    except KeyboardInterrupt:
+        sys.exit(130)
 
 
 if __name__ == "__main__":

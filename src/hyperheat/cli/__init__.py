@@ -109,8 +109,6 @@ def main() -> None:
     except BrokenPipeError:  # the reader, `head` for example, has seen enough
         sys.stderr.close()
         sys.exit(0)
-    except KeyboardInterrupt:
-        sys.exit(130)
     except Exception as error:
         traceback.print_tb(error.__traceback__)
         fail(f"{type(error).__name__}: {error}")
