@@ -47,6 +47,8 @@ def obey(order: str) -> str:
         return " ".join(PREPARED)
     if order == "folder":
         return os.getcwd()
+    if order == "variable":
+        return os.environ["HYPERHEAT_TEST"]
     if order == "threads":
         return os.environ["OMP_NUM_THREADS"]
     return order.upper()

@@ -152,10 +152,12 @@ def test_work_that_no_worker_can_import_is_refused(copied: bool):
     assert "WorkersError: expected work that a new process can import, got: " in done.stderr
 
 
-def test_workers_are_in_the_folder_of_the_program(tmp_path, monkeypatch, copied: bool):
+@pytest.mark.usefixtures("copied")
+def test_workers_have_the_folder_and_the_environment_of_the_program(tmp_path, monkeypatch):
     results(["one"])
     monkeypatch.chdir(tmp_path)
-    assert results(["folder"]) == {"folder": str(tmp_path)}
+    monkeypatch.setenv("HYPERHEAT_TEST", "new")
+    assert results(["folder", "variable"]) == {"folder": str(tmp_path), "variable": "new"}
 
 
 def test_what_is_prepared_before_a_worker_starts_is_there_when_it_has_started():

@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 from hyperheat.workers.limits import Limits
 from hyperheat.workers.serve import Answer, Lost, Setup, WorkersError
 from hyperheat.workers.spawned import Spawned
-from hyperheat.workers.template import CAN_COPY, Copy, get_template
+from hyperheat.workers.template import CAN_COPY, ONE_THREAD, Copy, get_template
 
 __all__ = ["run_jobs"]
 
@@ -39,9 +39,9 @@ def run_jobs(
     those of modules. An error in a job loses the job, but a WorkersError ends all.
 
     Where processes can be copied, workers are copies of one that has imported the modules in `preload`, and calls
-    `prepare` before each copy. Its errors are for the work to meet again. The environment is that of the first time.
+    `prepare` before each copy. Its errors are for the work to meet again.
     """
-    setup = Setup(work, limits, os.getcwd())
+    setup = Setup(work, limits, os.getcwd(), os.environ | ONE_THREAD)
     left = iter(jobs)
     team: list[_Worker[Job, Result]] = []
     try:

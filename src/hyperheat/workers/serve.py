@@ -36,6 +36,7 @@ class Setup:
     limits: Limits
     folder: str
     """The current folder of the program."""
+    environment: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,8 @@ def _take_setup(connection: Connection) -> Setup | None:
         return None
     with suppress(OSError):  # the folder may be gone
         os.chdir(setup.folder)
+    os.environ.clear()
+    os.environ.update(setup.environment)
     setup.limits.apply()
     return setup
 
