@@ -223,7 +223,12 @@ def exported(tmp_path: Path) -> Path:
 def calibration(slope: float) -> Calibration:
     points = ((0.3, 0.61, 0.5), (0.6, 0.84, 0.7))
     return Calibration(
-        slope=slope, intercept=0.0, bug_rate=0.05, tiers={"A": 0.6, "B": 0.3}, curves=(curve(*points),)
+        slope=slope,
+        intercept=0.0,
+        bug_rate=0.05,
+        min_candidates=6,
+        tiers={"A": 0.6, "B": 0.3},
+        curves=(curve(*points),),
     )
 
 

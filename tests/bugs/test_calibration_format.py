@@ -23,7 +23,7 @@ CURVE = Curve(
     points=(point(0.1, 0.2), point(0.4, 0.55), point(0.7, 0.5), point(0.9, 0.85)),
 )
 CALIBRATION = Calibration(
-    slope=0.5, intercept=-1.0, bug_rate=0.05, tiers={"A": 0.9, "B": 0.4}, curves=(CURVE,)
+    slope=0.5, intercept=-1.0, bug_rate=0.05, min_candidates=6, tiers={"A": 0.9, "B": 0.4}, curves=(CURVE,)
 )
 
 
@@ -95,7 +95,11 @@ def changed(path: str, value: object) -> bytes:
         ("intercept", math.nan, "intercept: expected a number, got nan"),
         ("intercept", 10**400, "intercept: expected a number"),
         ("bug_rate", 1, "bug_rate: expected a share between 0 and 1"),
-        ("bug_rate", ..., "calibration: expected values for slope, intercept, bug_rate, tiers, curves, got"),
+        (
+            "bug_rate",
+            ...,
+            "calibration: expected values for slope, intercept, bug_rate, min_candidates, tiers, curves, got",
+        ),
         ("more", 1, "calibration: expected values for"),
         ("tiers", [0.9, 0.4], "tiers: expected the confidence of A and B"),
         ("tiers.A", 0.3, "tiers: expected the confidence of A and a lower one of B"),

@@ -43,6 +43,7 @@ CALIBRATION = {
         "slope": 0.9,
         "intercept": -1.0,
         "bug_rate": 0.05,
+        "min_candidates": 6,
         "tiers": {"A": 0.62, "B": 0.3},
         "curves": [
             curve("held-out packages", point(0.3, 0.512), point(0.62, 0.803), point(0.99, 0.97)),

@@ -1,5 +1,7 @@
 """Shares, intervals and curves, against numbers by hand and against simulation."""
 
+import math
+from dataclasses import fields, replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -19,6 +21,7 @@ from hyperheat.bugs.onnx.measuring import (
     weights,
     wilson,
 )
+from hyperheat.bugs.sample import Candidates
 from hyperheat.rewrites import KINDS
 
 IDENTITY = (1.0, 0.0)  # confidence is the model's probability
@@ -180,3 +183,12 @@ def test_only_the_repair_itself_is_right():
     assert {row.group for row in outcomes} == {"box"}
     assert outcomes[0].found == tuple(KINDS)[samples[0].candidates.kind[best]]
     assert outcomes[2].found == samples[3].kind
+
+
+def test_a_bug_in_a_function_with_few_candidates_is_not_found():
+    sample = all_samples(every=1)[0]
+    columns = {field.name: getattr(sample.candidates, field.name)[:5] for field in fields(Candidates)}
+    small = replace(sample, candidates=Candidates(**columns), target=2)
+    (outcome,) = ask(Stub(2), [small])  # type: ignore[arg-type]
+    assert (outcome.log_probability, outcome.right) == (-math.inf, False)
+    assert Outcomes([outcome, replace(outcome, kind=CLEAN)], 1.0, 0.0).confidence.tolist() == [0.0, 0.0]

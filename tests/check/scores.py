@@ -14,6 +14,7 @@ CALIBRATION = Calibration(
     slope=1.0,
     intercept=0.0,
     bug_rate=0.05,
+    min_candidates=1,
     tiers={"A": 0.5, "B": 0.2},
     curves=(
         Curve(

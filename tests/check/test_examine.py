@@ -1,6 +1,7 @@
 """One file: where its findings lie, what they say and repair, and what is refused."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from tests.check.scores import CALIBRATION, pseudo_scores, scores_of
 
 from hyperheat.bugs.onnx import SampleScores
+from hyperheat.bugs.onnx.calibration import Calibration
 from hyperheat.bugs.sample import Candidates, Sample
 from hyperheat.check import examine as limits
 from hyperheat.check.discover import FoundFile
@@ -19,14 +21,14 @@ from hyperheat.rewrites import KINDS
 Weigh = Callable[[Candidates], np.ndarray]
 
 
-def scan(text: str, weigh: Weigh | None = None) -> ScannedFile:
+def scan(text: str, weigh: Weigh | None = None, calibration: Calibration = CALIBRATION) -> ScannedFile:
     """Scan a text with scores from weights of the candidates."""
 
     def score(sample: Sample) -> SampleScores:
         return pseudo_scores(sample) if weigh is None else scores_of(sample, weigh(sample.candidates))
 
-    record = examine_text(text, (), score, CALIBRATION)
-    return read_record(record, FoundFile("a.py", Path("a.py")), text, CALIBRATION, cached=0)
+    record = examine_text(text, (), score, calibration)
+    return read_record(record, FoundFile("a.py", Path("a.py")), text, calibration, cached=0)
 
 
 def favour(place: int, weight: float = 9.0) -> Weigh:
@@ -111,9 +113,19 @@ def test_other_places_are_told_if_they_are_surer_than_any_function_is_before_loo
     assert [suspect.probability for suspect in function.suspects] == [0.001]  # the surest is always there
 
 
-def test_a_function_without_candidates_is_not_scored():
-    file = scan("def f(): ...\n", lambda _: pytest.fail("it was scored"))
-    assert [(f.name, f.no_bug, f.suspects) for f in file.functions] == [("f", 1.0, ())]
+def test_a_function_without_candidates_is_not_judged():
+    assert_not_judged(scan("def f(): ...\n", lambda _: pytest.fail("it was scored")))
+
+
+def test_a_function_with_fewer_candidates_than_any_that_was_measured_is_not_judged():
+    assert scan(CALL, favour(0), replace(CALIBRATION, min_candidates=4)).functions[0].suspects
+    few = replace(CALIBRATION, min_candidates=5)
+    assert_not_judged(scan(CALL, lambda _: pytest.fail("it was scored"), few))
+
+
+def assert_not_judged(file: ScannedFile) -> None:
+    (function,) = file.functions
+    assert (function.name, function.no_bug, function.suspects, function.heat.heats) == ("f", None, (), ())
 
 
 @pytest.mark.parametrize(

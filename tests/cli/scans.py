@@ -74,7 +74,12 @@ def fake_scan_data(data: bytes, file: FoundFile, detector: Detector) -> ScannedF
         heat = FunctionHeat(path=file.shown, function=name, line=start, end_line=stop - 1, heats=heats)
         functions.append(
             ScannedFunction(
-                name=name, line=start, end_line=stop - 1, no_bug=0.5, suspects=suspects, heat=heat
+                name=name,
+                line=start,
+                end_line=stop - 1,
+                no_bug=0.5 if suspects else None,
+                suspects=suspects,
+                heat=heat,
             )
         )
     return ScannedFile(

@@ -13,11 +13,14 @@ from hyperheat.cli.demo import demo
 EXAMPLE = Path(str(files("hyperheat") / "check" / "example"))
 BUGS = {
     "to_text": "isinstance(value, bytes)",
-    "is_number": 're.match(r"-?\\d+(\\.\\d+)?$", text)',
-    "first_or_none": "return item",
+    "is_number": 're.match(r"\\d+(\\.\\d+)?$", text)',
+    "first_or": "return item",
     "lookup": "return default",
     "Basket.__init__": "self.items = list(items)",
 }
+SHOP = (
+    "def first_or(items, default=None):\n    for item in items:\n        return items\n    return default\n"
+)
 
 
 def test_the_example_compiles_and_has_as_many_bugs_as_it_says():
@@ -50,15 +53,17 @@ def test_the_detector_in_the_package_is_small_and_says_where_it_comes_from():
 
 
 def test_a_text_can_be_checked_in_python():
-    (found,) = hyperheat.check("def f(value):\n    return hasattr('__len__', value)\n")
-    assert (found.rule, found.line, found.tier) == ("HH201", 2, "A")
+    (found,) = hyperheat.check(SHOP)
+    assert (found.rule, found.line, found.tier) == ("HH101", 3, "A")
+
+
+def test_a_function_smaller_than_any_that_was_measured_is_not_judged():
+    assert hyperheat.check("def has_next(self):\n    return not self._done\n") == []
 
 
 def test_the_manual_shows_what_the_checker_says(tmp_path, capfdbinary, monkeypatch):
     (tmp_path / "src").mkdir()
-    (tmp_path / "src" / "shop.py").write_text(
-        "def first_or_none(items):\n    for item in items:\n        return items\n    return None\n"
-    )
+    (tmp_path / "src" / "shop.py").write_text(SHOP)
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit) as stop:
         app(["check", "src/", "--no-cache"])

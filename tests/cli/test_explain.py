@@ -88,10 +88,10 @@ def test_a_finding_that_is_less_likely_than_any_is_none(project: Project):
     assert "Not reported: less sure than of any function (5.0%)." in project.run("explain", "a.py:2").out
 
 
-def test_a_function_without_places(project: Project):
+def test_a_function_that_is_not_judged(project: Project):
     project.write(a=CLEAN)
     assert project.run("explain", "a.py:1").out.endswith(
-        "\nNo rule has anything to say about this function.\n"
+        "\nNot judged: the model was trained and measured on functions with at least 1 candidate changes.\n"
     )
 
 

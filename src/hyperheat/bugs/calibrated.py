@@ -47,7 +47,8 @@ def _section(calibration: Calibration) -> str:
         [
             _TITLE,
             "",
-            f"Precision holds if {calibration.bug_rate:.1%} of functions have a bug: an assumption; real code has fewer.",
+            f"Precision holds if {calibration.bug_rate:.1%} of functions have a bug: an assumption; real code has fewer. "
+            f"Functions with fewer than {calibration.min_candidates} candidate changes are not judged.",
             "",
             "| data | functions, with a bug | tier | confidence from | precision (at least) | recall | false alarms |",
             "|---|---|---|---|---|---|---|",

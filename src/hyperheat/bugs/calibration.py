@@ -6,13 +6,14 @@
 The map is fitted on other packages than it is measured on, and neither were trained on.
 """
 
+import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from hyperheat.bugs.corpus.sampling import rank
+from hyperheat.bugs.corpus.sampling import MIN_CANDIDATES, rank
 from hyperheat.bugs.dataset import read_manifest
 from hyperheat.bugs.onnx import Scorer
 from hyperheat.bugs.onnx.calibration import HELD_OUT, REAL_FIXES, Calibration, Curve, Point, log_odds
@@ -44,9 +45,10 @@ class Measured:
 def fit(outcomes: Sequence[Outcome], bug_rate: float) -> tuple[float, float]:
     """Slope and intercept of the logistic map that makes the outcomes most likely, by Newton's method.
 
-    Functions are weighted to the assumed share of bugs. Targets are Platt's, a little off 0 and 1, so that
-    there is a best map even if probability tells right from wrong without a mistake.
+    Functions that were not judged do not count. The others are weighted to the assumed share of bugs. Targets are
+    Platt's, a little off 0 and 1, so that there is a best map even if probability tells right from wrong without a mistake.
     """
+    outcomes = [outcome for outcome in outcomes if outcome.log_probability > -math.inf]
     right = np.array([outcome.right for outcome in outcomes], dtype=bool)
     if right.all() or not right.any():
         raise ValueError("findings: expected some that are right and some that are wrong, got one kind only")
@@ -157,6 +159,11 @@ def calibrate(
     measured = {data: Outcomes(outcomes, slope, intercept) for data, outcomes in sets.items()}
     curves = tuple(measure_curve(outcomes, data, bug_rate) for data, outcomes in measured.items())
     calibration = Calibration(
-        slope=slope, intercept=intercept, bug_rate=bug_rate, tiers=choose_tiers(curves[0]), curves=curves
+        slope=slope,
+        intercept=intercept,
+        bug_rate=bug_rate,
+        min_candidates=MIN_CANDIDATES,
+        tiers=choose_tiers(curves[0]),
+        curves=curves,
     )
     return Measured(calibration=calibration, outcomes=measured)

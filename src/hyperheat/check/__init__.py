@@ -3,7 +3,8 @@
 Nothing here imports torch. Of the files that are analysed nothing is imported or run.
 
     import hyperheat
-    hyperheat.check("def f(a, b):\\n    return g(a, a)\\n")       # -> [Finding(rule="HH101", line=2, ...)]
+    hyperheat.check("def first_or(items, default):\\n    for item in items:\\n        return items\\n    return default\\n")
+    # -> [Finding(rule="HH101", line=3, ...)]
 """
 
 import sys

@@ -2,7 +2,7 @@
 
     file        {"functions": [[name, line, digest], ...], "known": {digest: function, ...},
                  "errors": [[rule, reason, line or null], ...], "comments": [suppression, ...]}
-    function    {"lines": number, "no_bug": probability, "places": [place, ...], "heat": [[*span, suspicion], ...]}
+    function    {"lines": number, "no_bug": probability or null, "places": [place, ...], "heat": [[*span, suspicion], ...]}
     place       {"at": span, "probability": number, "repairs": [repair, ...]}      the first repair is suggested
     repair      {"kind", "message", "confidence", "edits": [[*span, text], ...]}
     span        [line, column, end line, end column], lines counted from 0 at the first line of the function
@@ -50,13 +50,14 @@ class ScannedFunction:
     """An outermost function, from `line` to `end_line`, the latter included.
 
     Of the suspects the first is the surest and always there if anything in the function could be repaired; the others
-    are at least as sure as one is of any function before looking at it. `no_bug` is the model's own probability.
+    are at least as sure as one is of any function before looking at it. `no_bug` is the model's own probability,
+    None if the function was not judged.
     """
 
     name: str
     line: int
     end_line: int
-    no_bug: float
+    no_bug: float | None
     suspects: tuple[Suspect, ...]
     heat: FunctionHeat
 

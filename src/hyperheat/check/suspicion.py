@@ -42,10 +42,10 @@ class Question:
 
 
 def answer(question: Question, score: Callable[[Sample], SampleScores], calibration: Calibration) -> Record:
-    """The record of a function; a function without candidates is not scored."""
+    """The record of a function; one with fewer candidates than any that was measured is not judged."""
     line, _, end_line, _ = question.function.span
-    record: Record = {"lines": end_line - line + 1, "no_bug": 1.0, "places": [], "heat": []}
-    if not question.rewrites:
+    record: Record = {"lines": end_line - line + 1, "no_bug": None, "places": [], "heat": []}
+    if len(question.rewrites) < max(1, calibration.min_candidates):
         return record
     scores = score(question.sample)
     findings, locations = np.round(scores.findings, _DIGITS), np.round(scores.locations, _DIGITS)

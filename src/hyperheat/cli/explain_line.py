@@ -83,8 +83,9 @@ def _verdicts(
     file: ScannedFile, function: ScannedFunction, settings: Settings, detector: Detector, colour: bool
 ) -> Iterator[str]:
     """Each place that may be wrong, how sure that is, and whether it is reported."""
-    if not function.suspects:
-        yield "No rule has anything to say about this function.\n"
+    if function.no_bug is None:
+        least = detector.calibration.min_candidates
+        yield f"Not judged: the model was trained and measured on functions with at least {least} candidate changes.\n"
         return
     yield (
         f"The model's own probability that nothing is wrong here is {function.no_bug:.3f}. "

@@ -9,7 +9,8 @@ The map is logistic in the log-odds of the model's probability p that a bug is t
 
     confidence = 1 / (1 + exp(-(slope * log(p / (1 - p)) + intercept)))
 
-All figures hold for an assumed share of functions with a bug, `bug_rate`, which no data can tell.
+All figures hold for an assumed share of functions with a bug, `bug_rate`, which no data can tell, and for functions with
+at least `min_candidates` candidate rewrites.
 """
 
 import json
@@ -72,6 +73,8 @@ class Calibration:
     slope: float
     intercept: float
     bug_rate: float
+    min_candidates: int
+    """The least number of candidate rewrites of functions that were trained on and measured; others are not judged."""
     tiers: Mapping[str, float]
     """The least confidence of tiers A and B."""
     curves: tuple[Curve, ...]
@@ -150,6 +153,7 @@ def _calibration(values: dict[str, Any]) -> Calibration:
         slope=_number(values, "slope"),
         intercept=_number(values, "intercept"),
         bug_rate=_number(values, "bug_rate"),
+        min_candidates=_count(values, "min_candidates"),
         tiers={tier: _number(values["tiers"], tier) for tier in values["tiers"]},
         curves=tuple(_curve(curve) for curve in _list(values, "curves")),
     )

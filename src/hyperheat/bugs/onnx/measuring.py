@@ -17,10 +17,11 @@ counts as if from as many fewer functions.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from math import exp, log, sqrt
+from math import exp, inf, log, sqrt
 
 import numpy as np
 
+from hyperheat.bugs.corpus.sampling import MIN_CANDIDATES
 from hyperheat.bugs.onnx.calibration import Curve, Point, to_confidence
 from hyperheat.bugs.onnx.scorer import Scorer
 from hyperheat.bugs.sample import NO_BUG, Sample
@@ -89,14 +90,18 @@ class Outcomes:
 
 
 def ask(scorer: Scorer, samples: Iterable[Sample]) -> Iterator[Outcome]:
-    """The best finding of each sample that can be scored, a few at a time."""
+    """The best finding of each sample that can be scored, a few at a time; a hopeless one where there are few candidates.
+
+    Such a function may be in the data, if its bug was a real one or took candidates from it; scans do not judge it.
+    """
     readable = (sample for sample in samples if scorer.problem(sample) is None)
     while chunk := list(islice(readable, _CHUNK)):
         for sample, scores in zip(chunk, scorer.score(chunk), strict=True):
             best = int(scores.findings.argmax())
+            judged = len(sample.candidates) >= MIN_CANDIDATES
             yield Outcome(
-                log_probability=float(scores.findings[best]),
-                right=sample.target != NO_BUG and best == sample.target,
+                log_probability=float(scores.findings[best]) if judged else -inf,
+                right=judged and sample.target != NO_BUG and best == sample.target,
                 kind=sample.kind,
                 found=_KINDS[sample.candidates.kind[best]],
                 group=sample.origin.project,

@@ -10,16 +10,18 @@ def to_text(value, encoding="utf-8"):
     return str(value)
 
 
-def is_number(text):
+def is_number(text, signed=True):
     """Whether a text is a number."""
-    return re.match(text, r"-?\d+(\.\d+)?$") is not None
+    if signed and text.startswith("-"):
+        text = text[1:]
+    return re.match(text, r"\d+(\.\d+)?$") is not None
 
 
-def first_or_none(items):
+def first_or(items, default=None):
     """The first item, if there is one."""
     for item in items:
         return items
-    return None
+    return default
 
 
 def lookup(options, name, default=None):
