@@ -3,7 +3,7 @@
 import os
 import sys
 
-_SCANS = ("check", "fix", "calibrate", "demo")
+_SCANS = ("check", "fix", "calibrate", "demo", "explain")
 
 
 def main() -> None:

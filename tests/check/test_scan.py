@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from hyperheat.bugs.onnx.manifest import CALIBRATION, FILES, describe_file
 from hyperheat.check.cache import FOLDER, Cache
 from hyperheat.check.detector import Detector, load_detector
 from hyperheat.check.discover import Selection, discover
@@ -177,6 +178,23 @@ def test_a_damaged_model_ends_the_scan(project, exported_detector, tmp_path):
         file.write(b"x")
     with pytest.raises(WorkersError, match=r"model.onnx: expected \d+ bytes as in the manifest"):
         scan_project(project, load_detector(folder), cached=False)
+
+
+def test_a_model_that_changes_between_two_scans_is_never_mixed_with_the_old_one(
+    project, exported_detector, tmp_path
+):
+    folder = shutil.copytree(exported_detector, tmp_path / "copy")
+    before = load_detector(folder)
+    first = scan_project(project, before, cached=False)
+    vocab = folder / "vocab.json"
+    vocab.write_bytes(vocab.read_bytes().replace(b"total", b"latot"))
+    assert scan_project(project, before, cached=False) == first
+    describe = {name: describe_file(folder / name) for name in (*FILES, CALIBRATION)}
+    manifest = folder / "manifest.json"
+    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"files": describe}))
+    assert scan_project(project, load_detector(folder), cached=False)
+    with pytest.raises(WorkersError, match="expected the detector that the scan began with, got another one"):
+        scan_project(project, before, cached=False)
 
 
 @pytest.mark.parametrize(

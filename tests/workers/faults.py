@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import time
 
 from hyperheat.workers.serve import WorkersError
@@ -12,6 +13,11 @@ PREPARED: list[str] = []
 def prepare() -> None:
     """Do what all workers profit from."""
     PREPARED.append(str(os.getpid()))
+
+
+def prepare_after_slow_import() -> None:
+    """Say whether a slow module is all there."""
+    PREPARED.append(str(hasattr(sys.modules["tests.workers.slow"], "DONE")))
 
 
 def prepare_badly() -> None:

@@ -8,10 +8,13 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
-from tests.workers.faults import obey, prepare, prepare_badly
+from tests.workers.faults import obey, prepare, prepare_after_slow_import, prepare_badly
 
+from hyperheat.check.detector import load_detector
+from hyperheat.check.workers import MODULES, load_once
 from hyperheat.workers import pool
 from hyperheat.workers.limits import Limits
 from hyperheat.workers.pool import run_jobs
@@ -95,7 +98,8 @@ def test_what_concerns_all_jobs_is_raised():
         results(["one", "give up", "two"])
 
 
-def test_no_jobs_start_no_process():
+def test_no_jobs_start_no_process(monkeypatch):
+    monkeypatch.setattr(pool, "_start_process", lambda *_: pytest.fail("it started one"))
     assert results([]) == {}
 
 
@@ -144,8 +148,9 @@ def test_workers_import_nothing_from_the_current_folder(tmp_path: Path, copied: 
     assert sorted(path.name for path in tmp_path.glob("ran-*")) == []
 
 
-def test_work_that_no_worker_can_import_is_refused(copied: bool):
-    script = SCRIPT.format(copied=copied, orders=["one"]).replace(
+@pytest.mark.parametrize("job", ["'one'", "'x' * 3_000_000"])
+def test_work_that_no_worker_can_import_is_refused(copied: bool, job: str):
+    script = SCRIPT.format(copied=copied, orders=f"[{job}]").replace(
         "for _", "def obey(order): return order\nfor _"
     )
     done = subprocess.run([sys.executable, "-c", script], env=environment(), capture_output=True, text=True)
@@ -189,17 +194,93 @@ def test_a_template_that_dies_again_and_again_is_given_up():
 
 def test_a_template_belongs_to_the_process_that_started_it():
     template = get_template()
-    child = os.fork()
-    if child == 0:
-        os._exit(get_template() is template)
-    assert os.waitpid(child, 0)[1] == 0
+    assert in_a_fork(lambda: get_template() is not template)
     assert template.alive
 
 
-def test_a_template_has_no_threads_when_it_is_copied():
-    template = get_template(("hyperheat.bugs.onnx.runtime",))
-    template.copy().connection.recv()
+def test_a_copy_of_the_program_leaves_its_workers_alone():
+    running = run_jobs(obey, ["one", "two", "three"], workers=1, limits=LIMITS)
+    assert next(running) == ("one", "ONE")
+    assert in_a_fork(lambda: running.close() is None)
+    assert list(running) == [("two", "TWO"), ("three", "THREE")]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not tell")
+def test_a_template_has_no_threads_when_it_is_copied(exported_detector: Path):
+    template = get_template(MODULES)
+    detector = load_detector(exported_detector)
+    template.call(partial(load_once, detector.folder, detector.key))
+    copy = template.copy()
+    copy.connection.recv()
     assert len(list(Path(f"/proc/{template._process.pid}/task").iterdir())) == 1
+    copy.end()
+
+
+def test_nothing_is_prepared_while_the_first_module_is_imported():
+    preload = ("tests.workers.slow", "tests.workers.faults")
+    done = results(["prepared"], preload=preload, prepare=prepare_after_slow_import)
+    assert done == {"prepared": "True"}
+
+
+def test_a_message_that_is_broken_off_is_not_misunderstood(monkeypatch, capfd):
+    assert results(["one"]) == {"one": "ONE"}
+    with monkeypatch.context() as patch:
+        patch.setattr("multiprocessing.reduction.send_handle", Mock(side_effect=KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            results(["one"])
+    assert results(["one"]) == {"one": "ONE"}
+    assert capfd.readouterr().err == ""
+
+
+def test_a_preparation_that_no_worker_can_import_leaves_it_to_the_work(capfd):
+    script = SCRIPT.format(copied=True, orders=["one"]).replace("workers=1", "workers=1, prepare=nothing")
+    done = subprocess.run(
+        [sys.executable, "-c", f"def nothing(): pass\n{script}"],
+        env=environment(),
+        capture_output=True,
+        text=True,
+    )
+    assert (done.stdout.split()[:2], done.stderr) == (["begun", "ONE"], "")
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        "sys.path.append(pathlib.Path('a'))",
+        "os.close(0)",
+        "os.close(0); os.close(1); sys.stdout = sys.stderr",
+    ],
+)
+def test_workers_start_in_strange_programs(trouble: str):
+    script = f"import os, pathlib, sys\n{trouble}\n{SCRIPT.format(copied=True, orders=['one'])}"
+    done = subprocess.run([sys.executable, "-c", script], env=environment(), capture_output=True, text=True)
+    assert (done.stdout + done.stderr).split()[:2] == ["begun", "ONE"]
+
+
+def test_workers_of_an_isolated_program_are_isolated(tmp_path: Path):
+    (tmp_path / "sitecustomize.py").write_text("open('ran', 'w')\n")
+    script = f"import sys\nsys.path.insert(0, {str(ROOT)!r})\n{SCRIPT.format(copied=True, orders=['one'])}"
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", script],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": "."},
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.split()[:2] == ["begun", "ONE"], done.stderr
+    assert not (tmp_path / "ran").exists()
+
+
+def in_a_fork(check: Callable[[], bool]) -> bool:
+    """Whether something holds in a copy of this process, which ends then."""
+    child = os.fork()
+    if child == 0:
+        good = False
+        try:
+            good = check()
+        finally:
+            os._exit(0 if good else 1)
+    return os.waitpid(child, 0)[1] == 0
 
 
 def run(words: list[str], *, cwd: Path) -> list[str]:

@@ -1,13 +1,11 @@
 """Which model scans, and how far to trust it: all that is known of a detector before its weights are loaded."""
 
-import hashlib
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-import hyperheat
 from hyperheat.bugs.onnx.calibration import Calibration
-from hyperheat.bugs.onnx.manifest import CALIBRATION, read_listed, read_manifest
+from hyperheat.bugs.onnx.manifest import CALIBRATION, key_of, read_listed, read_manifest
 from hyperheat.report.finding import Model
 
 __all__ = ["Detector", "load_detector"]
@@ -46,7 +44,5 @@ def load_detector(folder: Path | None = None) -> Detector:
         calibration = Calibration.parse(content)
     except ValueError as error:
         raise ValueError(f"{folder / CALIBRATION}: {error}") from None
-    digests = [str(listed[name].get("sha256")) for name in sorted(listed)]
-    key = hashlib.sha256("\0".join([hyperheat.__version__, *digests]).encode()).hexdigest()
     model = Model(name=name, sha256=str(listed["model.onnx"].get("sha256")))
-    return Detector(folder, model, calibration, key)
+    return Detector(folder, model, calibration, key_of(listed))

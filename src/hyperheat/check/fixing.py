@@ -17,6 +17,7 @@ from hyperheat.check.discover import MAX_BYTES, FoundFile
 from hyperheat.check.encoding import decode
 from hyperheat.check.files import SkippedFile, read_regular, remove_leftovers, write_whole
 from hyperheat.check.scan import LIMITS
+from hyperheat.check.workers import MODULES
 from hyperheat.pycode import SourceError
 from hyperheat.pycode.source import Source
 from hyperheat.report.finding import FileEdit, Finding, Fix
@@ -84,7 +85,7 @@ def find_problems(repairs: Sequence[Repair]) -> list[str | None]:
     """For each repair why its result is not Python, or None; a process that can be ended reads it."""
     jobs = [(number, repair.repaired) for number, repair in enumerate(repairs)]
     problems: list[str | None] = [None] * len(repairs)
-    for (number, _), answer in run_jobs(_read_again, jobs, workers=1, limits=LIMITS):
+    for (number, _), answer in run_jobs(_read_again, jobs, workers=1, limits=LIMITS, preload=MODULES):
         problems[number] = answer.reason if isinstance(answer, Lost) else answer
     return problems
 

@@ -36,4 +36,7 @@ def load_once(folder: Path, key: str) -> "LoadedModel":
     """The model of the detector with that key, loaded once in a process and its copies."""
     from hyperheat.bugs.onnx.session import load_model
 
-    return load_model(folder)
+    model = load_model(folder)
+    if model.key != key:
+        raise ValueError(f"{folder}: expected the detector that the scan began with, got another one")
+    return model

@@ -114,7 +114,15 @@ class Vocabulary:
     def load(cls, path: str | Path) -> "Vocabulary":
         """Read what `save` wrote."""
         try:
-            content = json.loads(Path(path).read_text(encoding="utf-8"))
+            return cls.parse(Path(path).read_bytes())
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from error
+
+    @classmethod
+    def parse(cls, data: bytes) -> "Vocabulary":
+        """Read the bytes of what `save` wrote."""
+        try:
+            content = json.loads(data.decode())
             if set(content) != {"split", "labels", "names"}:
                 raise ValueError(
                     f"expected the keys split, labels, names, got {', '.join(map(str, content))}"
@@ -126,7 +134,7 @@ class Vocabulary:
                     raise ValueError(f"{table}: expected a list of strings, got {str(content[table])[:60]}")
             return cls(labels=tuple(content["labels"]), names=tuple(content["names"]), split=content["split"])
         except (ValueError, TypeError) as error:
-            raise ValueError(f"{path}: not a vocabulary: {error}") from error
+            raise ValueError(f"not a vocabulary: {error}") from error
 
 
 def _select(counts: Counter[str], min_count: int, max_size: int | None) -> tuple[str, ...]:

@@ -2,11 +2,13 @@
 
 import gc
 import os
+import pickle
 import signal
 import threading
 import traceback
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from multiprocessing.connection import Connection
 from multiprocessing.reduction import recv_handle
@@ -19,50 +21,65 @@ __all__ = ["make_copies"]
 def make_copies(control: int, modules: Sequence[str]) -> None:
     """Be a template until the program closes its end of the connection."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those that are forked below
-    importing = threading.Thread(target=_import, args=(modules,), daemon=True)
+    begun = threading.Event()
+    importing = threading.Thread(target=_import, args=(modules, begun), daemon=True)
     importing.start()
+    begun.wait()
     connection = Connection(control)
     with suppress(EOFError):
         while True:
-            task = connection.recv()
-            if task is None:
+            task = connection.recv_bytes()
+            if not task:
                 importing.join()  # only a process without other threads can be copied
                 gc.freeze()
                 _copy(connection)
             else:
                 with suppress(Exception):
-                    task()
+                    pickle.loads(task)()  # noqa: S301, the program itself has sent it
 
 
-def _import(modules: Sequence[str]) -> None:
+def _import(modules: Sequence[str], begun: threading.Event) -> None:
+    """Import one module after the other; what else is done begins after the first.
+
+    That is a library with parts in C, which import one another in an order that another thread must not disturb.
+    """
     for module in modules:
         with suppress(Exception):  # the work that needs it will tell
             import_module(module)
+        begun.set()
+    begun.set()
 
 
 def _copy(control: Connection) -> None:
     """Fork a process that forks the worker and waits for its end: the template has no time to wait."""
-    connection, news = Connection(recv_handle(control)), Connection(recv_handle(control), readable=False)
-    if os.fork():
-        connection.close()
-        news.close()
-        return
-    try:
-        control.close()
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        worker = os.fork()
-        if worker:
-            connection.close()
-            news.send(worker)
-            _, status = os.waitpid(worker, 0)
-            news.send(os.waitstatus_to_exitcode(status))
-        else:
-            news.close()
-            gc.enable()
-            serve(connection)
-    except BrokenPipeError:  # nobody wants the news
-        pass
-    except BaseException:
-        traceback.print_exc()
-        os._exit(1)
-    os._exit(0)
+    connection = Connection(recv_handle(control))
+    news = Connection(recv_handle(control), readable=False)
+    lifeline = Connection(recv_handle(control), writable=False)
+    with connection, news, lifeline, suppress(OSError):  # without a process the connections just end
+        if os.fork():
+            return
+        try:
+            control.close()
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            worker = os.fork()
+            if worker:
+                connection.close()
+                lifeline.close()
+                news.send(worker)
+                _, status = os.waitpid(worker, 0)
+                news.send(os.waitstatus_to_exitcode(status))
+            else:
+                news.close()
+                gc.enable()
+                serve(connection, partial(_wait_for_end, lifeline))
+        except BrokenPipeError:  # nobody wants the news
+            pass
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
+
+
+def _wait_for_end(lifeline: Connection) -> None:
+    with suppress(EOFError):
+        lifeline.recv_bytes()

@@ -7,6 +7,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import suppress
 from multiprocessing.connection import wait
 from typing import Generic, TypeVar
 
@@ -91,10 +92,9 @@ class _Worker(Generic[Job, Result]):
                 self.connection.send(self._setup)
             self.connection.send(job)
         except OSError:
-            self._process.end()
-            self._start()
+            self._refused()
         else:
-            self._started = True
+            self._started, self._failures = True, 0
             self.deadline = time.monotonic() + self._setup.limits.seconds
 
     def answer(self) -> Answer | None:
@@ -109,9 +109,16 @@ class _Worker(Generic[Job, Result]):
             raise said
         if self._started:
             return said
-        self._failures = 0
         self.give(self.job)
         return None
+
+    def _refused(self) -> None:
+        """Start again, unless the process said why it is no more."""
+        with suppress(EOFError, OSError):
+            while self.connection.poll():
+                if isinstance(said := self.connection.recv(), WorkersError):
+                    raise said
+        self._start_again(f"one ended{_how(self._process.exit_code())}")
 
     def _overdue(self) -> Answer | None:
         if self._started:

@@ -1,14 +1,12 @@
 """What a worker process does: one job after another, until nobody wants results any more."""
 
 import os
-import select
 import signal
 import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from multiprocessing import parent_process
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import Connection
 from typing import Any
 
 from hyperheat.workers.limits import Limits
@@ -50,10 +48,10 @@ class Answer:
         return isinstance(self.value, Lost)
 
 
-def serve(connection: Connection) -> None:
-    """Say that this process is there, take a setup, and then do jobs."""
+def serve(connection: Connection, wait_for_end: Callable[[], object]) -> None:
+    """Say that this process is there, take a setup, and then do jobs; end with the program, which can be waited for."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the program decides what an interrupt means
-    threading.Thread(target=_end_with_program, args=(connection,), daemon=True).start()
+    threading.Thread(target=_end_after, args=(wait_for_end,), daemon=True).start()
     try:
         connection.send(None)
         setup = _take_setup(connection)
@@ -91,13 +89,7 @@ def _attempt(work: Callable[[Any], Any], job: Any, limits: Limits) -> Answer | W
         return Answer(Lost(f"{type(error).__name__}: {error}"[:200]))
 
 
-def _end_with_program(connection: Connection) -> None:
-    """End this process, whatever it does, once the program has closed its end of the connection."""
-    parent = parent_process()
-    if parent is not None:
-        wait([parent.sentinel])
-    else:
-        ended = select.poll()
-        ended.register(connection, select.POLLHUP)
-        ended.poll()
+def _end_after(wait: Callable[[], object]) -> None:
+    """End this process, whatever it does."""
+    wait()
     os._exit(1)

@@ -5,9 +5,11 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
+from multiprocessing.connection import Connection, wait
 from types import ModuleType
 
-from hyperheat.workers.serve import serve
+from hyperheat.workers.serve import WorkersError, serve
 from hyperheat.workers.template import ONE_THREAD
 
 __all__ = ["Spawned"]
@@ -17,9 +19,11 @@ class Spawned:
     """A worker as the program sees it."""
 
     def __init__(self) -> None:
+        if sys.flags.ignore_environment and not sys.flags.safe_path:
+            raise WorkersError("expected python -E with -P too: workers would import from the current folder")
         context = multiprocessing.get_context("spawn")
         self.connection, theirs = context.Pipe()
-        self._process = context.Process(target=serve, args=(theirs,), daemon=True)
+        self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
         with _environment({**ONE_THREAD, "PYTHONSAFEPATH": "1"}), _no_program():
             self._process.start()
         theirs.close()
@@ -34,6 +38,12 @@ class Spawned:
         self.connection.close()
         self._process.kill()
         self._process.join()
+
+
+def _serve(connection: Connection) -> None:
+    program = multiprocessing.parent_process()
+    assert program is not None
+    serve(connection, partial(wait, [program.sentinel]))
 
 
 @contextmanager

@@ -2,13 +2,14 @@
 
 A copy starts at once and shares the memory of what was imported. The program that asks for copies may have threads, open
 files and a current folder full of modules that nobody should import. The template has none of these: it imports from
-where the program does, but not from the current folder.
+where the program does, but not from the current folder because it is the current folder.
 
 The template is to start early in the life of a program, so this module imports little.
 """
 
 import atexit
 import os
+import pickle
 import select
 import signal
 import socket
@@ -29,7 +30,14 @@ CAN_COPY = hasattr(os, "fork")
 """Whether this system can copy processes."""
 
 ONE_THREAD = dict.fromkeys(
-    ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "ARROW_NUM_THREADS"), "1"
+    (
+        "OMP_NUM_THREADS",
+        "MKL_NUM_THREADS",
+        "OPENBLAS_NUM_THREADS",
+        "VECLIB_MAXIMUM_THREADS",
+        "ARROW_NUM_THREADS",
+    ),
+    "1",
 )
 """What the environment of workers tells libraries, which look when they are imported."""
 
@@ -62,6 +70,8 @@ def _forget_all() -> None:
     """In a copy of this process: what the parent has started is not the child's to end."""
     global _lock
     _lock = threading.Lock()
+    for template in _templates.values():
+        template.forget()
     _templates.clear()
 
 
@@ -73,30 +83,38 @@ class Template:
     """A template as the program sees it."""
 
     def __init__(self, modules: Sequence[str]) -> None:
+        import fcntl  # not on Windows
+
         self._socket, theirs = socket.socketpair()
         self._lock = threading.Lock()
-        control, path = theirs.fileno(), [place for place in sys.path if place]
+        with theirs:  # not where the program may have closed its standard streams
+            control = fcntl.fcntl(theirs, fcntl.F_DUPFD_CLOEXEC, 3)
+        path = [place for place in sys.path if isinstance(place, str) and place]
         program = _PROGRAM.format(path=path, control=control, modules=tuple(modules))
-        with theirs, _interrupts_blocked():
-            self._process = subprocess.Popen(
-                [sys.executable, "-c", program],
-                env=os.environ | ONE_THREAD,
-                pass_fds=[control],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-            )
+        flags = subprocess._args_from_interpreter_flags()  # pyright: ignore[reportAttributeAccessIssue]
+        try:
+            with _interrupts_blocked():
+                self._process = subprocess.Popen(
+                    [sys.executable, *flags, "-P", "-c", program],
+                    env=os.environ | ONE_THREAD,
+                    pass_fds=[control],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                )
+        finally:
+            os.close(control)
 
     @property
     def alive(self) -> bool:
-        """Whether copies can be had; the connection ends a little earlier than the process."""
+        """Whether copies can be had; where the system tells, the connection ends a little earlier than the process."""
         ended = select.poll()
         ended.register(self._socket, select.POLLHUP)
-        return not ended.poll(0)
+        return not ended.poll(0) and self._process.poll() is None
 
     def call(self, task: Callable[[], object]) -> None:
         """Have something done whose effects all later copies have; they have none if it fails."""
-        with self._lock, suppress(BrokenPipeError):  # without a template there are no copies
-            self._control.send(task)
+        with self._speaking():
+            self._control.send_bytes(pickle.dumps(task))
 
     def copy(self) -> "Copy":
         """Ask for a worker; its connection ends at once if there is no template any more."""
@@ -105,17 +123,42 @@ class Template:
 
         connection, theirs = Pipe()
         news, their_news = Pipe(duplex=False)
-        with theirs, their_news, self._lock, suppress(BrokenPipeError):
-            self._control.send(None)
-            for handle in (theirs.fileno(), their_news.fileno()):
-                send_handle(self._control, handle, self._process.pid)
-        return Copy(connection, news)
+        their_lifeline, lifeline = Pipe(duplex=False)
+        with theirs, their_news, their_lifeline, self._speaking():
+            self._control.send_bytes(b"")
+            for end in (theirs, their_news, their_lifeline):
+                send_handle(self._control, end.fileno(), self._process.pid)
+        return Copy(connection, news, lifeline)
 
     def end(self) -> None:
         """End the template; copies end with their connections."""
         self._socket.close()
         self._process.kill()
         self._process.wait()
+
+    def forget(self) -> None:
+        """Close the connection and leave the process alone."""
+        self._socket.close()
+        self._process.returncode = 0
+
+    @contextmanager
+    def _speaking(self) -> Iterator[None]:
+        """One message at a time; one that is broken off ends the template, which would misunderstand the next."""
+        with self._lock:
+            try:
+                yield
+            except (
+                OSError,
+                RuntimeError,
+            ):  # without a template there are no copies, and their connections will tell
+                self._hang_up()
+            except BaseException:
+                self._hang_up()
+                raise
+
+    def _hang_up(self) -> None:
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
 
     @cached_property
     def _control(self) -> "Connection":
@@ -127,10 +170,12 @@ class Template:
 class Copy:
     """A worker as the program sees it."""
 
-    def __init__(self, connection: "Connection", news: "Connection") -> None:
+    def __init__(self, connection: "Connection", news: "Connection", lifeline: "Connection") -> None:
         self.connection = connection
         self._news = news  # the number of the process, once there is one, and later how it ended
+        self._lifeline = lifeline  # nothing is ever sent; when it ends so does the worker
         self._pid: int | None = None
+        self._owner = os.getpid()
 
     def exit_code(self) -> int | None:
         """Wait for its end; None if nobody can tell how it ended."""
@@ -145,13 +190,18 @@ class Copy:
         if self.connection.closed:
             return
         self.connection.close()
+        self._lifeline.close()
+        if os.getpid() == self._owner:  # and not a copy of the program
+            self._kill()
+        self._news.close()
+
+    def _kill(self) -> None:
         with suppress(EOFError, ProcessLookupError):
             if self._pid is None and self._news.poll():
                 self._pid = self._news.recv()
             if self._pid is not None and not self._news.poll():
                 os.kill(self._pid, signal.SIGKILL)
                 self._news.recv()
-        self._news.close()
 
 
 @contextmanager

@@ -5,10 +5,23 @@ Nothing here needs numpy, so that a scan whose results are all known starts at o
 
 import hashlib
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-__all__ = ["CALIBRATION", "FILES", "FORMAT", "describe_file", "read_folder", "read_listed", "read_manifest"]
+import hyperheat
+
+__all__ = [
+    "CALIBRATION",
+    "FILES",
+    "FORMAT",
+    "describe_file",
+    "key_of",
+    "read_files",
+    "read_folder",
+    "read_listed",
+    "read_manifest",
+]
 
 FORMAT = "hyperheat-onnx-detector"
 
@@ -23,7 +36,18 @@ _MAX_BYTES = 1 << 28
 
 def read_folder(folder: Path) -> dict[str, bytes]:
     """The files of an exported detector, by name, if they are those of its manifest: `FILES`, perhaps `CALIBRATION`."""
-    return {name: read_listed(folder / name, entry) for name, entry in read_manifest(folder).items()}
+    return read_files(folder, read_manifest(folder))
+
+
+def read_files(folder: Path, listed: Mapping[str, dict[str, Any]]) -> dict[str, bytes]:
+    """The files that a manifest lists."""
+    return {name: read_listed(folder / name, entry) for name, entry in listed.items()}
+
+
+def key_of(listed: Mapping[str, dict[str, Any]]) -> str:
+    """A name for the files that a manifest lists and for this version: results under one key can be compared."""
+    digests = [str(listed[name].get("sha256")) for name in sorted(listed)]
+    return hashlib.sha256("\0".join([hyperheat.__version__, *digests]).encode()).hexdigest()
 
 
 def read_manifest(folder: Path) -> dict[str, dict[str, Any]]:

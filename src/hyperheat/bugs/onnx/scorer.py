@@ -118,7 +118,7 @@ class Scorer:
         """A scorer of a model that is loaded."""
         try:
             config = ScorerConfig.parse(model.config)
-            vocab = Vocabulary.load(model.folder / "vocab.json")
+            vocab = Vocabulary.parse(model.vocab)
         except ValueError as error:
             raise ValueError(f"{model.folder}: not an exported detector: {error}") from error
         return cls(config=config, vocab=vocab, fingerprint=model.sha256, session=model.session)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hyperheat.bugs.onnx.checks import check_graph
-from hyperheat.bugs.onnx.manifest import read_listed, read_manifest
+from hyperheat.bugs.onnx.manifest import key_of, read_files, read_manifest
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
@@ -24,22 +24,31 @@ class LoadedModel:
     session: "InferenceSession"
     sha256: str
     """That of the model file."""
+    key: str
+    """Names the content of the folder."""
     config: bytes
+    vocab: bytes
 
 
 def load_model(folder: str | Path, *, threads: int = 1) -> LoadedModel:
     """Read what `export_detector` wrote; refuse files that are damaged, of another kind or not harmless."""
     folder = Path(folder)
     listed = read_manifest(folder)
-    files = {name: read_listed(folder / name, entry) for name, entry in listed.items()}
+    files = read_files(folder, listed)
     model = files["model.onnx"]
     try:
         check_graph(model)
         session = _start(model, threads)
     except ValueError as error:
         raise ValueError(f"{folder}: not an exported detector: {error}") from error
-    sha256 = str(listed["model.onnx"]["sha256"])
-    return LoadedModel(folder=folder, session=session, sha256=sha256, config=files["config.json"])
+    return LoadedModel(
+        folder=folder,
+        session=session,
+        sha256=str(listed["model.onnx"]["sha256"]),
+        key=key_of(listed),
+        config=files["config.json"],
+        vocab=files["vocab.json"],
+    )
 
 
 def _start(model: bytes, threads: int) -> "InferenceSession":
