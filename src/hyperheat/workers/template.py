@@ -87,7 +87,7 @@ class Template:
 
         self._socket, theirs = socket.socketpair()
         self._lock = threading.Lock()
-        with theirs:  # not where the program may have closed its standard streams
+        with theirs:  # if the program has closed its standard streams, this may have the number of one
             control = fcntl.fcntl(theirs, fcntl.F_DUPFD_CLOEXEC, 3)
         path = [place for place in sys.path if isinstance(place, str) and place]
         program = _PROGRAM.format(path=path, control=control, modules=tuple(modules))
@@ -113,8 +113,9 @@ class Template:
 
     def call(self, task: Callable[[], object]) -> None:
         """Have something done whose effects all later copies have; they have none if it fails."""
+        message = pickle.dumps(task)
         with self._speaking():
-            self._control.send_bytes(pickle.dumps(task))
+            self._control.send_bytes(message)
 
     def copy(self) -> "Copy":
         """Ask for a worker; its connection ends at once if there is no template any more."""
@@ -147,10 +148,7 @@ class Template:
         with self._lock:
             try:
                 yield
-            except (
-                OSError,
-                RuntimeError,
-            ):  # without a template there are no copies, and their connections will tell
+            except (OSError, RuntimeError):  # it has ended, which the connection of a copy will tell
                 self._hang_up()
             except BaseException:
                 self._hang_up()
