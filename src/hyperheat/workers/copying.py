@@ -2,7 +2,6 @@
 
 import gc
 import os
-import pickle
 import signal
 import threading
 import traceback
@@ -26,16 +25,20 @@ def make_copies(control: int, modules: Sequence[str]) -> None:
     importing.start()
     begun.wait()
     connection = Connection(control)
-    with suppress(EOFError):
-        while True:
-            task = connection.recv_bytes()
-            if not task:
-                importing.join()  # only a process without other threads can be copied
-                gc.freeze()
-                _copy(connection)
-            else:
-                with suppress(Exception):
-                    pickle.loads(task)()  # noqa: S301, the program itself has sent it
+    while True:
+        try:
+            task = connection.recv()
+        except (EOFError, OSError):
+            return
+        except Exception:
+            continue
+        if task is None:
+            importing.join()  # only a process without other threads can be copied
+            gc.freeze()
+            _copy(connection)
+        else:
+            with suppress(Exception):
+                task()
 
 
 def _import(modules: Sequence[str], begun: threading.Event) -> None:

@@ -9,7 +9,6 @@ The template is to start early in the life of a program, so this module imports 
 
 import atexit
 import os
-import pickle
 import select
 import signal
 import socket
@@ -113,9 +112,8 @@ class Template:
 
     def call(self, task: Callable[[], object]) -> None:
         """Have something done whose effects all later copies have; they have none if it fails."""
-        message = pickle.dumps(task)
         with self._speaking():
-            self._control.send_bytes(message)
+            self._control.send(task)
 
     def copy(self) -> "Copy":
         """Ask for a worker; its connection ends at once if there is no template any more."""
@@ -126,7 +124,7 @@ class Template:
         news, their_news = Pipe(duplex=False)
         their_lifeline, lifeline = Pipe(duplex=False)
         with theirs, their_news, their_lifeline, self._speaking():
-            self._control.send_bytes(b"")
+            self._control.send(None)
             for end in (theirs, their_news, their_lifeline):
                 send_handle(self._control, end.fileno(), self._process.pid)
         return Copy(connection, news, lifeline)
