@@ -10,7 +10,5 @@ def fail(problem: Exception | str) -> NoReturn:
     """Say what is wrong on one line, with nothing in it that a terminal or a build service would obey, and end."""
     from hyperheat.report.safe import visible_line
 
-    if isinstance(problem, FileNotFoundError) and problem.errno and problem.filename is None:
-        problem = "expected a current folder, got one that is no more"
     sys.stderr.write(f"{visible_line(str(problem))}\n")
     raise SystemExit(2)
