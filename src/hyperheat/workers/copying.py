@@ -30,7 +30,7 @@ def make_copies(control: int, modules: Sequence[str]) -> None:
             task = connection.recv()
         except (EOFError, OSError):
             return
-        except Exception:
+        except Exception:  # a task that cannot be imported here: the work that needs it will tell
             continue
         if task is None:
             importing.join()  # only a process without other threads can be copied
@@ -42,7 +42,7 @@ def make_copies(control: int, modules: Sequence[str]) -> None:
 
 
 def _import(modules: Sequence[str], begun: threading.Event) -> None:
-    """Import one module after the other; what else is done begins after the first.
+    """Import one module after the other; tasks begin after the first, or at once if there is none.
 
     That is a library with parts in C, which import one another in an order that another thread must not disturb.
     """

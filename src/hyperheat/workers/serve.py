@@ -35,6 +35,7 @@ class Setup:
     folder: str
     """The current folder of the program."""
     environment: dict[str, str]
+    """That of the program, but for the number of threads."""
 
 
 @dataclass(frozen=True, slots=True)
