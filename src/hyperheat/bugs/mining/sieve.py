@@ -16,11 +16,11 @@ from hyperheat.bugs.mining.fix import Fix, NoFix, find_fix
 from hyperheat.bugs.mining.git import Change, Objects, Repository
 from hyperheat.bugs.mining.messages import is_fix_like, is_revert, is_test_file
 from hyperheat.bugs.mining.prefilter import MAX_SIZE_CHANGE, may_be_rewrite
+from hyperheat.bugs.mining.record import describe_fix
 from hyperheat.bugs.mining.references import Reference
 from hyperheat.bugs.mining.writing import NO_CLEAN, make_samples
 from hyperheat.bugs.sample import Sample
 from hyperheat.pycode import extract
-from hyperheat.rewrites import Span, place
 
 __all__ = ["Mined", "Mining", "distinct", "mine"]
 
@@ -152,22 +152,13 @@ def _is_wanted(change: Change, mining: Mining, counts: Counter[str]) -> bool:
 
 def _record(repo: str, change: Change, fix: Fix) -> dict[str, Any]:
     """What is said of a fix in a list of references."""
-    function, repair = fix.function, fix.repair
-    span = Span(repair.edits[0].start, repair.edits[-1].end)
-    growth = len(fix.repaired_source) - len(function.source)
     return {
         "repo": repo,
         "sha": change.sha,
         "parent": change.parent,
         "on_main": change.on_main,
         "path": change.path,
-        "function": function.name,
-        "start_line": function.span[0],
-        "end_line": function.span[2],
-        "kind": repair.kind,
-        "before_text": function.source[span.start : span.end],
-        "after_text": fix.repaired_source[span.start : span.end + growth],
-        "span": list(place(function, span)),
+        **describe_fix(fix),
         "subject": change.subject,
         "fix_like": is_fix_like(change.subject),
         "is_test_file": is_test_file(change.path),

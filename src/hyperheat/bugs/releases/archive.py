@@ -1,0 +1,148 @@
+"""The Python files of a release, read from its archive in memory, each only when it is asked for.
+
+A wheel lists the checksums of its files, so that the files that two releases share are told without unpacking them.
+A source archive is unpacked as a whole. The limits are those of `corpus.sources`; tests, documentation, vendored and
+generated files are left out. Paths are those of the package: without the folder that a source archive puts around
+all files, and without a leading `src/`.
+"""
+
+import io
+import lzma
+import tarfile
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+
+from hyperheat.bugs.corpus.packages import CorpusError
+from hyperheat.bugs.corpus.sources import (
+    GENERATED,
+    MAX_FILE_BYTES,
+    MAX_MEMBERS,
+    MAX_TOTAL_BYTES,
+    Sources,
+    checked_members,
+    is_generated,
+    is_inside,
+    reason_by_name,
+)
+
+__all__ = ["Archive", "Member", "open_archive"]
+
+MAX_UNPACKED_BYTES = 1_000_000_000
+"""Of a source archive with all that it holds."""
+
+_BROKEN = (
+    *(zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, OSError),
+    *(NotImplementedError, RuntimeError, ValueError, OverflowError, UnicodeError),
+)
+
+
+@dataclass(frozen=True)
+class Member:
+    """A file of an archive; equal checksums and sizes mean equal contents."""
+
+    key: tuple[int, int]
+    read: Callable[[], bytes] = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Archive:
+    """The Python files of a release by path, and how many were left out, by reason."""
+
+    members: dict[str, Member]
+    dropped: Counter[str]
+
+    def read(self, path: str) -> bytes:
+        """The contents of a file; empty if a program wrote it, or if it is broken."""
+        try:
+            contents = self.members[path].read()
+        except _BROKEN:
+            self.dropped["files: not readable"] += 1
+            return b""
+        if is_generated(contents):
+            self.dropped[GENERATED] += 1
+            return b""
+        return contents
+
+    def sources(self) -> Sources:
+        """All files with their contents."""
+        contents = {path: self.read(path) for path in self.members}
+        return Sources.of({path: text for path, text in contents.items() if text}, self.dropped)
+
+
+def open_archive(file: str, contents: bytes) -> Archive:
+    """The archive of a release; raises CorpusError where it is broken or hostile."""
+    try:
+        if file.endswith((".whl", ".zip")):
+            return _open_zip(zipfile.ZipFile(io.BytesIO(contents)), has_top=not file.endswith(".whl"))
+        return _open_tar(contents)
+    except CorpusError:
+        raise
+    except _BROKEN as error:
+        raise CorpusError(f"{file} is broken: {error or type(error).__name__}") from None
+
+
+def _open_zip(archive: zipfile.ZipFile, *, has_top: bool) -> Archive:
+    members, dropped = {}, Counter[str]()
+    for info in checked_members(archive.infolist()):
+        path = _path(info.filename, has_top=has_top)
+        reason = "files: too long" if info.file_size > MAX_FILE_BYTES else reason_by_name(path)
+        if reason:
+            dropped[reason] += 1
+        else:
+            members[path] = Member((info.CRC, info.file_size), partial(_read_member, archive, info))
+    return Archive(members, dropped)
+
+
+def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
+    with archive.open(info) as file:
+        return file.read(info.file_size)  # which also compares the checksum
+
+
+def _open_tar(contents: bytes) -> Archive:
+    members, dropped = {}, Counter[str]()
+    data = _unpacked(contents)
+    count = total = 0
+    with tarfile.open(fileobj=io.BytesIO(data), mode="r:", errorlevel=1) as archive:
+        while (info := archive.next()) is not None:
+            archive.members = []  # which otherwise grows with every file
+            count += 1
+            if count > MAX_MEMBERS:
+                raise CorpusError(f"expected at most {MAX_MEMBERS:,} members, got more")
+            if not info.isreg() or not info.name.endswith(".py"):
+                continue
+            if not is_inside(info.name):
+                raise CorpusError(f"expected paths inside the package, got {info.name!r}")
+            path = _path(info.name, has_top=True)
+            reason = "files: too long" if info.size > MAX_FILE_BYTES else reason_by_name(path)
+            if reason:
+                dropped[reason] += 1
+                continue
+            total += info.size
+            if total > MAX_TOTAL_BYTES:
+                raise CorpusError(f"expected at most {MAX_TOTAL_BYTES:,} bytes of Python, got more")
+            text = data[info.offset_data : info.offset_data + info.size]
+            members[path] = Member((zlib.crc32(text), len(text)), partial(bytes, text))
+    return Archive(members, dropped)
+
+
+def _unpacked(contents: bytes) -> bytes:
+    """A gzip file as it was before, as long as it does not grow beyond the limit."""
+    inflate = zlib.decompressobj(wbits=31)
+    data = inflate.decompress(contents, MAX_UNPACKED_BYTES + 1)
+    if len(data) > MAX_UNPACKED_BYTES:
+        raise CorpusError(f"expected at most {MAX_UNPACKED_BYTES:,} bytes when unpacked, got more")
+    if not inflate.eof:
+        raise EOFError("it ends too early")
+    return data
+
+
+def _path(name: str, *, has_top: bool) -> str:
+    name = name.removeprefix("./")
+    if has_top:
+        top, sign, rest = name.partition("/")
+        name = rest if sign else top
+    return name.removeprefix("src/")

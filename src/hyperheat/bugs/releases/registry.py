@@ -1,0 +1,297 @@
+"""The releases of a package as a package index lists them, and their archives.
+
+    registry = Registry.configured()
+    listing = registry.releases("click")
+    contents = registry.fetch(listing.releases[-1])
+
+The index is the one that pip is configured with. It is asked for lists of files and for files, by the simple
+repository API in its JSON or its HTML form; nothing is installed, built or run.
+"""
+
+import hashlib
+import http.client
+import json
+import re
+import ssl
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import cache
+from html.parser import HTMLParser
+from typing import Any
+from urllib.parse import unquote, urldefrag, urljoin, urlsplit
+
+from packaging.utils import (
+    InvalidSdistFilename,
+    InvalidWheelFilename,
+    parse_sdist_filename,
+    parse_wheel_filename,
+)
+from packaging.version import InvalidVersion, Version
+
+from hyperheat.bugs.corpus.packages import CorpusError, PassingError, normalise
+
+__all__ = ["MAX_ARCHIVE_BYTES", "Listing", "Registry", "Release"]
+
+MAX_ARCHIVE_BYTES = 100_000_000
+"""Larger archives are not downloaded."""
+MAX_LISTING_BYTES = 60_000_000
+_ATTEMPTS = 4
+_SECONDS = 60
+_CHUNK = 1 << 18
+_JSON = "application/vnd.pypi.simple.v1+json"
+_ACCEPT = f"{_JSON}, text/html;q=0.5"
+_GONE = (404, 410)
+_MAX_DIGITS = 40
+
+
+@dataclass(frozen=True, kw_only=True)
+class Release:
+    """One final release of a package, and the archive that it is read from."""
+
+    package: str
+    version: str
+    file: str
+    url: str = field(repr=False)
+    sha256: str = ""
+    """The hash that the index gives, empty if it gives none."""
+    uploaded: str = ""
+    """The day of the upload, empty if the index does not say."""
+
+    @property
+    def is_wheel(self) -> bool:
+        """Whether the archive is a wheel; if not, it is a source archive."""
+        return self.file.endswith(".whl")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listing:
+    """The final releases of a package, oldest first, and how many were left out, by reason."""
+
+    releases: tuple[Release, ...]
+    left_out: Counter[str]
+
+
+@dataclass(frozen=True)
+class Registry:
+    """A package index by the address of its simple API."""
+
+    address: str
+    cert: str = ""
+    """A file of certificates to trust, empty for those of the system."""
+
+    @classmethod
+    def configured(cls) -> "Registry":
+        """The index that pip is configured with."""
+        settings = _pip_settings()
+        return cls(settings.get("index-url") or _default_address(), settings.get("cert", ""))
+
+    def releases(self, package: str) -> Listing:
+        """What the index has of a package; raises CorpusError if it has nothing, PassingError if it cannot be asked."""
+        address = f"{self.address.rstrip('/')}/{normalise(package)}/"
+        try:
+            contents, kind = self._read(address, MAX_LISTING_BYTES, accept=_ACCEPT)
+        except _NotThere:
+            raise CorpusError("the package index has no package of this name") from None
+        entries = _json_entries(contents) if "json" in kind else _html_entries(contents)
+        return _listing(normalise(package), address, entries)
+
+    def fetch(self, release: Release) -> bytes:
+        """The archive of a release; raises CorpusError if it is gone, too large or not what the index promised."""
+        try:
+            contents, _ = self._read(release.url, MAX_ARCHIVE_BYTES)
+        except _NotThere:
+            raise CorpusError(f"{release.file} is listed but cannot be downloaded") from None
+        if release.sha256 and hashlib.sha256(contents).hexdigest() != release.sha256:
+            raise CorpusError(f"{release.file} does not have the SHA-256 hash that the index gives")
+        return contents
+
+    def _read(self, address: str, most: int, *, accept: str = "*/*") -> tuple[bytes, str]:
+        """The contents at an address and their media type; tries again where that may help."""
+        if urlsplit(address).scheme not in ("http", "https"):
+            raise CorpusError(f"expected an http or https address, got {address!r}")
+        problem: Exception | None = None
+        for attempt in range(_ATTEMPTS):
+            time.sleep(attempt * attempt)
+            try:
+                return _download(address, most, accept, _context(self.cert))
+            except urllib.error.HTTPError as error:
+                error.close()
+                if error.code in _GONE:
+                    raise _NotThere from None
+                if error.code < 500 and error.code not in (408, 429):
+                    raise CorpusError(f"the package index answered {error.code} {error.reason}") from None
+                problem = error
+            except (OSError, http.client.HTTPException) as error:
+                problem = error
+        reason = getattr(problem, "reason", None) or problem
+        raise PassingError(f"the package index could not be reached: {reason}")
+
+
+class _NotThere(Exception):
+    """The index has no such page or file."""
+
+
+def _download(address: str, most: int, accept: str, context: ssl.SSLContext) -> tuple[bytes, str]:
+    request = urllib.request.Request(address, headers={"Accept": accept, "User-Agent": "hyperheat"})
+    with urllib.request.urlopen(request, timeout=_SECONDS, context=context) as answer:
+        expected = answer.headers.get("Content-Length", "")
+        if expected.isdigit() and int(expected) > most:
+            raise CorpusError(f"{_name(address)} has {int(expected):,} bytes, more than {most:,}")
+        parts: list[bytes] = []
+        left = most + 1
+        while left > 0 and (part := answer.read(min(_CHUNK, left))):
+            parts.append(part)
+            left -= len(part)
+        if left <= 0:
+            raise CorpusError(f"{_name(address)} has more than {most:,} bytes")
+        contents = b"".join(parts)
+        if expected.isdigit() and len(contents) != int(expected):
+            raise ConnectionError(f"{_name(address)} ended after {len(contents):,} of {expected} bytes")
+        return contents, answer.headers.get_content_type()
+
+
+@cache
+def _context(cert: str) -> ssl.SSLContext:
+    return ssl.create_default_context(cafile=cert or None)
+
+
+def _name(address: str) -> str:
+    return unquote(urlsplit(address).path.rstrip("/").rpartition("/")[2])
+
+
+# What an index says about files: their address and attributes, in either form.
+
+
+def _json_entries(contents: bytes) -> list[dict[str, Any]]:
+    try:
+        files = json.loads(contents)["files"]
+        return [
+            {
+                "url": str(file["url"]),
+                "file": str(file["filename"]),
+                "sha256": str((file.get("hashes") or {}).get("sha256", "")),
+                "yanked": file.get("yanked", False) is not False,
+                "uploaded": str(file.get("upload-time") or "")[:10],
+            }
+            for file in files
+        ]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise CorpusError(f"the list of its files cannot be read ({type(error).__name__}: {error})") from None
+
+
+def _html_entries(contents: bytes) -> list[dict[str, Any]]:
+    parser = _Links()
+    parser.feed(contents.decode("utf-8", errors="replace"))
+    entries = []
+    for attributes in parser.links:
+        address, fragment = urldefrag(attributes["href"])
+        sha256 = re.search(r"(?:^|&)sha256=([0-9a-fA-F]{64})", fragment)
+        entries.append(
+            {
+                "url": address,
+                "file": _name(address),
+                "sha256": sha256[1].lower() if sha256 else "",
+                "yanked": "data-yanked" in attributes,
+                "uploaded": "",
+            }
+        )
+    return entries
+
+
+class _Links(HTMLParser):
+    """The attributes of all links of a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.links: list[dict[str, str]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        attributes = {name: value or "" for name, value in attrs}
+        if tag == "a" and attributes.get("href"):
+            self.links.append(attributes)
+
+
+def _listing(package: str, base: str, entries: list[dict[str, Any]]) -> Listing:
+    """One archive for each final version: a wheel that fits every machine, or else the source archive."""
+    left_out: Counter[str] = Counter()
+    best: dict[Version, tuple[int, Release]] = {}
+    others: Counter[Version] = Counter()
+    for entry in entries:
+        try:
+            version, rank = _describe(entry["file"], package)
+        except ValueError as error:
+            left_out[str(error)] += 1
+            continue
+        if entry["yanked"]:
+            left_out["yanked"] += 1
+        elif version.is_prerelease or version.local:
+            left_out["not a final release"] += 1
+        elif not rank:
+            others[version] += 1
+        elif version not in best or rank > best[version][0]:
+            url = urljoin(base, entry["url"])
+            release = Release(
+                package=package,
+                version=str(version),
+                file=entry["file"],
+                url=url,
+                sha256=entry["sha256"],
+                uploaded=entry["uploaded"],
+            )
+            best[version] = rank, release
+    left_out["neither a pure wheel nor a source archive"] += len(others.keys() - best.keys())
+    return Listing(releases=tuple(best[version][1] for version in sorted(best)), left_out=+left_out)
+
+
+def _describe(file: str, package: str) -> tuple[Version, int]:
+    """The version in a file's name, and how well the file serves: 2 a pure wheel, 1 a source archive, 0 not at all."""
+    if max(map(len, re.findall(r"\d+", file)), default=0) > _MAX_DIGITS:
+        raise ValueError("a version with absurdly long numbers")
+    try:
+        if file.endswith(".whl"):
+            name, version, _, tags = parse_wheel_filename(file)
+            rank = 2 if any(tag.abi == "none" and tag.platform == "any" for tag in tags) else 0
+        elif file.endswith((".tar.gz", ".zip")):
+            name, version = parse_sdist_filename(file)
+            rank = 1
+        else:
+            raise ValueError("an archive of another form")
+    except (InvalidWheelFilename, InvalidSdistFilename, InvalidVersion):
+        raise ValueError("a version that cannot be read") from None
+    if name != package:
+        raise ValueError("a file of another package")
+    return version, rank
+
+
+# What pip knows: it is asked in words, because its modules are not made to be imported.
+
+
+def _pip_settings() -> dict[str, str]:
+    """The settings of pip that concern downloads; a more special place overrides a more general one."""
+    found: dict[str, str] = {}
+    for line in _pip("config", "list").splitlines():
+        key, sign, value = line.partition("=")
+        section, _, name = key.rpartition(".")
+        if sign and section in ("global", "download", ":env:"):
+            found[name] = value.strip().strip("'\"")
+    return found
+
+
+def _default_address() -> str:
+    """The index that pip asks when it is told nothing, as its help says."""
+    text = " ".join(_pip("download", "--help").split())
+    found = re.search(r"--index-url <url>.*?\(default (\S+?)\)", text)
+    if found is None:
+        raise CorpusError("pip does not say which package index it uses; give one with --index")
+    return found[1]
+
+
+def _pip(*arguments: str) -> str:
+    command = [sys.executable, "-P", "-m", "pip", "--no-input", "--disable-pip-version-check", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=_SECONDS)
+    return done.stdout if done.returncode == 0 else ""
