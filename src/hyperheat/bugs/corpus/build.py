@@ -21,7 +21,7 @@ from hyperheat.bugs.corpus.download import PARTIAL
 from hyperheat.bugs.corpus.duplicates import plan_packages
 from hyperheat.bugs.corpus.index import PackageIndex
 from hyperheat.bugs.corpus.manifest import make_manifest
-from hyperheat.bugs.corpus.outcome import DiskFullError, Outcome, Stage
+from hyperheat.bugs.corpus.outcome import DiskFullError, Outcome
 from hyperheat.bugs.corpus.packages import CorpusError, Package
 from hyperheat.bugs.corpus.pool import run_in_processes
 from hyperheat.bugs.corpus.progress import Progress
@@ -33,6 +33,7 @@ from hyperheat.bugs.corpus.stages import Job
 
 __all__ = ["Built", "build_corpus"]
 
+Stage = Callable[[Job], int]
 Runner = Callable[[Stage, Iterable[Job]], Iterator[tuple[Job, Outcome]]]
 
 
