@@ -49,6 +49,10 @@ class PackageHistory:
     seconds: float = 0.0
     """Of processor time."""
 
+    def to_json(self) -> dict[str, Any]:
+        """The record of the package; `asdict` would take the counters apart."""
+        return {name: _plain(getattr(self, name)) for name in self.__dataclass_fields__}
+
 
 def mine_package(
     package: str, registry: Registry, *, most: int | None = None, seconds: float | None = None
@@ -220,6 +224,10 @@ def _has_candidate(function: ChangedFunction) -> bool:
     above = b"if 1:\n" if function.before[:1] in b" \t" else b""
     (graph,) = extract(above + function.before).functions
     return any(fitting(candidates(graph, most=_MAX_CANDIDATES), graph.source, function.after.decode()))
+
+
+def _plain(value: Any) -> Any:
+    return dict(value) if isinstance(value, Counter) else value
 
 
 def _places(named: Iterable[tuple[str, Any]]) -> dict[Place, Any]:

@@ -1,7 +1,7 @@
 """Mining of many packages: one job each, whose result stays in the folder, so that a run that was stopped goes on."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -71,5 +71,5 @@ def _mine(job: PackageJob) -> int:
     except CorpusError as error:  # another attempt would not go better
         write_record(job.record, {"package": job.name, "releases": [], "fixes": [], "problems": [str(error)]})
         return 0
-    write_record(job.record, asdict(history))
+    write_record(job.record, history.to_json())
     return len(history.fixes)
