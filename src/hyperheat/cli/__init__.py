@@ -24,7 +24,7 @@ kg = App(name="kg", help="Statements with qualifiers: import, check and complete
 app.command(kg)
 
 _NEEDS = "hyperheat: this command needs the package {name!r}: pip install 'hyperheat[{extra}]'\n"
-_TRAIN = ("torch", "safetensors", "pyarrow", "pyoxigraph", "matplotlib", "tokenizers", "onnx")
+_TRAIN = ("torch", "packaging", "safetensors", "pyarrow", "pyoxigraph", "matplotlib", "tokenizers", "onnx")
 _EXTRAS = {**dict.fromkeys(_TRAIN, "train"), "ray": "ray"}
 
 app.command(
@@ -76,7 +76,10 @@ bench.command(
     help="Scans with and without a cache, beside pylint.",
 )
 bugs.command("hyperheat.cli.bugs_corpus:corpus", help="Make functions with and without a bug from packages.")
-bugs.command("hyperheat.cli.bugs_mine:mine", help="Find past fixes of such bugs in git histories.")
+bugs.command(
+    "hyperheat.cli.bugs_mine:mine",
+    help="Find bugs that were mended, in releases of packages and in git histories.",
+)
 bugs.command("hyperheat.cli.bugs_mine:realise", help="Turn references to fixes into samples.")
 bugs.command("hyperheat.cli.bugs:train", help="Train a detector.")
 bugs.command("hyperheat.cli.bugs_export:export", help="Write a detector for a scanner without torch.")

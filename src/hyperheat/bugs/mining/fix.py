@@ -116,8 +116,7 @@ def parse_version(contents: bytes, version: str) -> tuple[Source, ast.Module]:
 def _same_signatures(one: FunctionNode, other: FunctionNode) -> bool:
     """Whether two functions differ only inside their bodies."""
     return all(
-        same(getattr(one, field), getattr(other, field))
-        for field in ("name", "args", "decorator_list")
+        same(getattr(one, field), getattr(other, field)) for field in ("name", "args", "decorator_list")
     )
 
 

@@ -20,7 +20,10 @@ _TOKEN = re.compile(
     rb"""|[A-Za-z_\x80-\xff][\w\x80-\xff]*|\d[\w.]*|(?:\*\*|//|<<|>>|[-+*/%@&|^<>=!:])=?|\S"""
 )
 _HEADER_TOKEN = re.compile(rb"""#[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|[][(){}:]""")
-_DOCSTRING = re.compile(rb"""\A\s*(?:\#[^\n]*\s*)*[rRuU]?(?:\"{3}.*?\"{3}|'{3}.*?'{3}|"[^"\n]*"|'[^'\n]*')[ \t]*(?=\n|\Z)""", re.DOTALL)
+_DOCSTRING = re.compile(
+    rb"""\A\s*(?:\#[^\n]*\s*)*[rRuU]?(?:\"{3}.*?\"{3}|'{3}.*?'{3}|"[^"\n]*"|'[^'\n]*')[ \t]*(?=\n|\Z)""",
+    re.DOTALL,
+)
 _OPENING, _CLOSING = (b"(", b"[", b"{"), (b")", b"]", b"}")
 _NAME = re.compile(rb"[A-Za-z_\x80-\xff][\w\x80-\xff]*")
 _IGNORED = frozenset(b"()[]{},\\")

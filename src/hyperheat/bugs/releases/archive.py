@@ -18,7 +18,6 @@ from functools import partial
 
 from hyperheat.bugs.corpus.packages import CorpusError
 from hyperheat.bugs.corpus.sources import (
-    GENERATED,
     MAX_FILE_BYTES,
     MAX_MEMBERS,
     MAX_TOTAL_BYTES,
@@ -55,22 +54,19 @@ class Archive:
     members: dict[str, Member]
     dropped: Counter[str]
 
-    def read(self, path: str) -> bytes:
-        """The contents of a file; empty if a program wrote it, or if it is broken."""
+    def read(self, path: str) -> bytes | None:
+        """The contents of a file; None if a program wrote it, or if it is broken."""
         try:
             contents = self.members[path].read()
         except _BROKEN:
-            self.dropped["files: not readable"] += 1
-            return b""
-        if is_generated(contents):
-            self.dropped[GENERATED] += 1
-            return b""
-        return contents
+            return None
+        return None if is_generated(contents) else contents
 
     def sources(self) -> Sources:
         """All files with their contents."""
-        contents = {path: self.read(path) for path in self.members}
-        return Sources.of({path: text for path, text in contents.items() if text}, self.dropped)
+        files = {path: contents for path in self.members if (contents := self.read(path)) is not None}
+        dropped = self.dropped + Counter({"files: generated or not readable": len(self.members) - len(files)})
+        return Sources.of(files, dropped)
 
 
 def open_archive(file: str, contents: bytes) -> Archive:
@@ -108,7 +104,7 @@ def _open_tar(contents: bytes) -> Archive:
     count = total = 0
     with tarfile.open(fileobj=io.BytesIO(data), mode="r:", errorlevel=1) as archive:
         while (info := archive.next()) is not None:
-            archive.members = []  # which otherwise grows with every file
+            archive.members.clear()  # pyright: ignore[reportAttributeAccessIssue], or it grows with every file
             count += 1
             if count > MAX_MEMBERS:
                 raise CorpusError(f"expected at most {MAX_MEMBERS:,} members, got more")

@@ -74,7 +74,10 @@ class Functions:
         if place not in other.spans:
             return False
         (start, end, _), (other_start, other_end, _) = self.spans[place], other.spans[place]
-        if end - start == other_end - other_start and self.text[start:end] == other.text[other_start:other_end]:
+        if (
+            end - start == other_end - other_start
+            and self.text[start:end] == other.text[other_start:other_end]
+        ):
             return True
         return self.function(place) == other.function(place)
 

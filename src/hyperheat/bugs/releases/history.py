@@ -157,8 +157,8 @@ class _Comparison:
     def _file(self, last: _Version, new: _Version, path: str) -> Functions:
         """Compare two versions of a file; the functions of the second."""
         counts = self._history.counts
-        before = self._split.get(path) or Functions.of(last.archive.read(path))
-        after = Functions.of(new.archive.read(path))
+        before = self._split.get(path) or Functions.of(last.archive.read(path) or b"")
+        after = Functions.of(new.archive.read(path) or b"")
         changed = list(changed_functions(before, after))
         counts["changed functions"] += len(changed)
         differing = len(changed) + len(before.spans.keys() ^ after.spans.keys())
@@ -190,7 +190,7 @@ class _Comparison:
         since = self._since.setdefault(path, {})
         for place in since.keys() - after.spans.keys():
             del since[place]
-        since.update({place: number for place in after.spans.keys() - before.spans.keys()})
+        since.update(dict.fromkeys(after.spans.keys() - before.spans.keys(), number))
         since.update({function.place: number for function in changed})
 
 

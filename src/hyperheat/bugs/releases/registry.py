@@ -70,9 +70,13 @@ class Release:
 
 @dataclass(frozen=True, kw_only=True)
 class Listing:
-    """The final releases of a package, oldest first, and how many were left out, by reason."""
+    """The final releases of a package, oldest first, and how many files were left out, by reason.
+
+    `archives` are all wheels and source archives by file name, those of yanked releases too.
+    """
 
     releases: tuple[Release, ...]
+    archives: dict[str, Release] = field(repr=False)
     left_out: Counter[str]
 
 
@@ -219,33 +223,35 @@ class _Links(HTMLParser):
 def _listing(package: str, base: str, entries: list[dict[str, Any]]) -> Listing:
     """One archive for each final version: a wheel that fits every machine, or else the source archive."""
     left_out: Counter[str] = Counter()
+    archives: dict[str, Release] = {}
     best: dict[Version, tuple[int, Release]] = {}
-    others: Counter[Version] = Counter()
+    others: set[Version] = set()
     for entry in entries:
+        file = entry["file"]
         try:
-            version, rank = _describe(entry["file"], package)
+            version, rank = _describe(file, package)
         except ValueError as error:
             left_out[str(error)] += 1
             continue
+        release = archives[file] = Release(
+            package=package,
+            version=str(version),
+            file=file,
+            url=urljoin(base, entry["url"]),
+            sha256=entry["sha256"],
+            uploaded=entry["uploaded"],
+        )
         if entry["yanked"]:
             left_out["yanked"] += 1
         elif version.is_prerelease or version.local:
             left_out["not a final release"] += 1
         elif not rank:
-            others[version] += 1
+            others.add(version)
         elif version not in best or rank > best[version][0]:
-            url = urljoin(base, entry["url"])
-            release = Release(
-                package=package,
-                version=str(version),
-                file=entry["file"],
-                url=url,
-                sha256=entry["sha256"],
-                uploaded=entry["uploaded"],
-            )
             best[version] = rank, release
-    left_out["neither a pure wheel nor a source archive"] += len(others.keys() - best.keys())
-    return Listing(releases=tuple(best[version][1] for version in sorted(best)), left_out=+left_out)
+    left_out["neither a pure wheel nor a source archive"] += len(others - best.keys())
+    releases = tuple(best[version][1] for version in sorted(best))
+    return Listing(releases=releases, archives=archives, left_out=+left_out)
 
 
 def _describe(file: str, package: str) -> tuple[Version, int]:
