@@ -104,6 +104,21 @@ class Registry:
         entries = _json_entries(contents) if "json" in kind else _html_entries(contents)
         return _listing(normalise(package), address, entries)
 
+    def dates(self, package: str) -> dict[str, str]:
+        """The day on which each file of a package was uploaded, as in 2024-02-29; raises CorpusError if nobody says."""
+        known = {file: release.uploaded for file, release in self.releases(package).archives.items()}
+        if all(known.values()):
+            return known
+        address = f"{self.address.rstrip('/').removesuffix('/simple')}/pypi/{normalise(package)}/json"
+        try:
+            contents, _ = self._read(address, MAX_LISTING_BYTES)
+            files = [file for files in json.loads(contents)["releases"].values() for file in files]
+            return {str(file["filename"]): str(file["upload_time"])[:10] for file in files}
+        except (_NotThere, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            if isinstance(error, CorpusError):
+                raise
+            raise CorpusError("the package index does not say when releases were uploaded") from None
+
     def fetch(self, release: Release) -> bytes:
         """The archive of a release; raises CorpusError if it is gone, too large or not what the index promised."""
         try:
