@@ -88,7 +88,7 @@ class Reference:
             parent=parent,
             path=_path(record),
             kind=str(record.get("kind", "unknown")),
-            tags=tuple(tag for name, tag in _TAGS.items() if record.get(name) is True),
+            tags=(*(tag for name, tag in _TAGS.items() if record.get(name) is True), *_likely(record)),
             split=_split(record),
             record=record,
         )
@@ -144,7 +144,7 @@ class ReleaseReference:
             span=(span[0], span[1], span[2], span[3]),
             after_text=record["after_text"],
             kind=_text(record, "kind"),
-            tags=("released",),
+            tags=("released", *_likely(record)),
             split=_split(record),
             record=record,
         )
@@ -217,6 +217,12 @@ def _like(record: Mapping[str, Any], name: str, form: re.Pattern[str]) -> str:
     if not form.fullmatch(text):
         raise ValueError(f"{name}: expected text of the form {form.pattern}, got {text[:100]!r}")
     return text
+
+
+def _likely(record: Mapping[str, Any]) -> tuple[str, ...]:
+    """A tag for what was more likely a bug than not."""
+    weight = record.get("weight")
+    return ("likely",) if isinstance(weight, int | float) and weight >= 0.5 else ()
 
 
 def _split(record: Mapping[str, Any]) -> str:
