@@ -4,6 +4,7 @@ What was found in each of them stays in the folder, so that a run that was stopp
 be added to. From all that is there, each fix is then taken once and given its split and its weight.
 """
 
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -73,6 +74,9 @@ class RepositorySource:
     folder: Path
     mining: Mining
 
+    def __str__(self) -> str:
+        return str(self.folder)
+
     @property
     def name(self) -> str:
         """The owner and the name of the repository."""
@@ -100,11 +104,11 @@ class RepositorySource:
 class _Job:
     name: str
     source: Source
-    out: Path
+    record: Path
 
     @property
-    def record(self) -> Path:
-        return RealBugs(self.out).mined / f"{self.name}.json"
+    def out(self) -> Path:
+        return self.record.parents[2]
 
 
 def gather(
@@ -115,36 +119,48 @@ def gather(
     Gives the references, counts of what was looked at, and the sources that could not be mined with the reason.
     """
     folder = RealBugs(out)
-    jobs, failed = [], {}
+    jobs, failed = _jobs(sources, folder)
+    counts: Counter[str] = Counter()
+    if not jobs and not folder.mined.exists():
+        return [], counts, failed
+    with folder.alone():
+        folder.mined.mkdir(exist_ok=True)
+        _, lost = run_each(
+            _mine,
+            [job for job in jobs if not _is_mined(job)],
+            title="mining",
+            unit="fixes",
+            what="projects",
+            workers=workers,
+            ray=ray,
+            remarks=_remarks,
+        )
+        failed |= {name: outcome.problem for name, outcome in lost.items()}
+        records = [read_record(path) for path in sorted(folder.mined.glob("*.json"))]
+        for record in records:
+            counts.update(record["counts"])
+        found = take_distinct([record["fixes"] for record in records], counts)
+        if records:
+            write_records(found, folder.references)
+    return found, +counts, failed
+
+
+def _jobs(sources: Sequence[Source], folder: RealBugs) -> tuple[list[_Job], dict[str, str]]:
+    """A job for each source, and the reasons, which are said at once, why some sources have none."""
+    jobs: dict[str, _Job] = {}
+    failed: dict[str, str] = {}
     for source in sources:
         try:
-            job = _Job(name=source.name, source=source, out=out)
-        except (ValueError, OSError) as error:  # no repository
-            failed[str(getattr(source, "folder", source))] = str(error)
-            continue
-        if not _is_mined(job, out):
-            jobs.append(job)
-    if jobs:
-        folder.mined.mkdir(parents=True, exist_ok=True)
-    _, lost = run_each(
-        _mine,
-        jobs,
-        title="mining",
-        unit="fixes",
-        what="projects",
-        workers=workers,
-        ray=ray,
-        remarks=_remarks,
-    )
-    failed |= {name: outcome.problem for name, outcome in lost.items()}
-    records = [read_record(path) for path in sorted(folder.mined.glob("*.json"))]
-    counts: Counter[str] = Counter()
-    for record in records:
-        counts.update(record["counts"])
-    found = take_distinct([record["fixes"] for record in records], counts)
-    if records:
-        write_records(found, folder.references)
-    return found, counts, failed
+            job = _Job(name=source.name, source=source, record=folder.mined / f"{source.name}.json")
+            if jobs.setdefault(job.name, job).source != source:
+                name = job.name.replace("+", "/", 1)
+                raise ValueError(
+                    f"{source}: {jobs[job.name].source} is called {name}, too; mine them into different folders"
+                )
+        except (ValueError, OSError) as error:
+            failed[str(source)] = str(error)
+            sys.stderr.write(f"{error}\n")
+    return list(jobs.values()), failed
 
 
 def take_distinct(
@@ -161,14 +177,14 @@ def _released_name(record: dict[str, Any]) -> str:
     return record.get("package") or record.get("released_as") or record["repo"].partition("/")[2]
 
 
-def _is_mined(job: _Job, out: Path) -> bool:
+def _is_mined(job: _Job) -> bool:
     if not job.record.exists():
         return False
     before = read_record(job.record)["settings"]
     if before != job.source.settings:
         names = sorted(k for k, v in job.source.settings.items() if before.get(k) != v)
         raise ValueError(
-            f"{out} already has what was mined from {job.name} with another value of {', '.join(names)}; "
+            f"{job.out} already has what was mined from {job.name} with another value of {', '.join(names)}; "
             "choose another folder"
         )
     return True

@@ -68,29 +68,23 @@ def realise(
     """
     begun = time.perf_counter()
     folder = RealBugs(out)
-    jobs = []
-    for name, group in _by_project(references).items():
-        job = _Job(name=name, references=group, out=out, places=places, with_clean=with_clean)
-        try:
-            made = folder.is_made(group, with_clean=with_clean)
-        except ValueError:
-            if not replace:
-                raise
-            made = False
-        if not made:
-            folder.forget(name)
-            jobs.append(job)
-    _, failed = run_each(
-        _make,
-        jobs,
-        title="making",
-        unit="samples",
-        what="projects",
-        workers=workers,
-        ray=ray,
-        remarks=lambda job: folder.problems(job.name),
-    )
-    manifest, tally = folder.finish(settings, report)
+    with folder.alone():
+        jobs = [
+            _Job(name=name, references=group, out=out, places=places, with_clean=with_clean)
+            for name, group in _by_project(references).items()
+            if not folder.is_made(group, with_clean=with_clean, replace=replace)
+        ]
+        _, failed = run_each(
+            _make,
+            jobs,
+            title="making",
+            unit="samples",
+            what="projects",
+            workers=workers,
+            ray=ray,
+            remarks=lambda job: folder.problems(job.name),
+        )
+        manifest, tally = folder.finish(settings, report)
     return Realised(
         tally=tally,
         manifest=manifest,

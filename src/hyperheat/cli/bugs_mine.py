@@ -12,6 +12,7 @@ from hyperheat.bugs.corpus import Package, read_names, without
 from hyperheat.bugs.corpus.packages import normalise
 from hyperheat.bugs.gathering import PackageSource, RepositorySource, Source, gather
 from hyperheat.bugs.mining import Mining, Reference, ReleaseReference, Repository, read_references, select
+from hyperheat.bugs.mining.folder import RealBugs
 from hyperheat.bugs.mining.tally import FOUND, Tally
 from hyperheat.bugs.realisation import Places
 from hyperheat.bugs.realisation import realise as realise_references
@@ -99,12 +100,13 @@ def mine(
             sources += [PackageSource(name=name, registry=registry, most=max_releases) for name in names]
         found, counts, failed = gather(sources, out, workers=processes, ray=ray)
         if len(failed) == len(sources) and not found:
-            fail("\n".join([*(f"{reason}" for reason in failed.values()), "nothing could be mined"]))
+            fail("nothing could be mined")
         if not refs_only:
             references = [(ReleaseReference if "package" in r else Reference).of(r) for r in found]
             given = _repositories(repos)
             places = Places(repositories=given, registry=registry)
             kept = [r for r in references if isinstance(r, ReleaseReference) or r.repo in given]
+            RealBugs(out).keep_only({r.project for r in references})
             realise_references(
                 kept,
                 out,
@@ -120,8 +122,6 @@ def mine(
         fail(error)
     except KeyboardInterrupt:
         _stopped()
-    for name, reason in failed.items():
-        sys.stderr.write(f"{name}: {reason}\n")
     sys.stdout.write(_summary(found, counts))
     if failed:
         sys.stderr.write(f"{len(failed)} of {len(sources)} failed; the same command tries them again\n")
@@ -207,11 +207,11 @@ def _registry(index: str | None) -> Registry:
 
 
 def _repositories(repos: tuple[Path, ...]) -> dict[str, Path]:
-    """The folders of repositories by name; those that are none are told of elsewhere."""
+    """The folders of repositories by name, the first of each; what is wrong with others is told elsewhere."""
     found = {}
     for folder in repos:
         try:
-            found[Repository.open(folder).name] = folder.resolve()
+            found.setdefault(Repository.open(folder).name, folder.resolve())
         except ValueError:
             continue
     return found

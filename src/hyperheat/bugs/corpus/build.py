@@ -4,7 +4,6 @@ Every step leaves its result in the folder of the corpus, whole or not at all. A
 goes on where it was, and its result does not depend on that, nor on the number of workers.
 """
 
-import fcntl
 import platform
 import shutil
 import time
@@ -19,6 +18,7 @@ from hyperheat.bugs.corpus import stages
 from hyperheat.bugs.corpus.download import PARTIAL
 from hyperheat.bugs.corpus.duplicates import plan_packages
 from hyperheat.bugs.corpus.index import PackageIndex
+from hyperheat.bugs.corpus.lock import hold_lock
 from hyperheat.bugs.corpus.manifest import make_manifest
 from hyperheat.bugs.corpus.packages import CorpusError, Package
 from hyperheat.bugs.corpus.records import read_record, write_record
@@ -141,12 +141,7 @@ def _alone(space: Workspace) -> Iterator[None]:
         others = [path for path in space.out.iterdir() if path != space.work]
         if others and not space.settings.exists():
             raise CorpusError(f"{space.out}: expected a new or empty folder or a corpus, got other files")
-    space.work.mkdir(parents=True, exist_ok=True)
-    with (space.work / "lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise CorpusError(f"{space.out}: expected no other build in this folder, got one") from None
+    with hold_lock(space.work, f"{space.out}: expected no other build in this folder, got one"):
         _tidy(space)
         try:
             yield

@@ -6,17 +6,19 @@
     .work/                                what was found and made so far, so that a run that was stopped goes on
 
 What an earlier run has made stays: a folder gets more projects, and a project that is there is made again only if
-its references have changed.
+its references have changed. The manifest is written last: it never lists samples that are not there.
 """
 
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence, Set
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from hyperheat.bugs.corpus.lock import hold_lock
 from hyperheat.bugs.corpus.records import read_record, write_record
 from hyperheat.bugs.dataset import HEAD, SPLITS, read_manifest
 from hyperheat.bugs.mining.references import AnyReference
@@ -65,16 +67,27 @@ class RealBugs:
         """All that was found, each once."""
         return self.folder / _REFERENCES
 
-    def is_made(self, references: Sequence[AnyReference], *, with_clean: bool) -> bool:
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other runs out of the folder, and remove what a run that was killed has left half done."""
+        busy = f"another `hyperheat bugs` command is already writing to {self.folder}"
+        with hold_lock(self.folder / _WORK, busy):
+            for path in self.folder.rglob(".*.tmp"):
+                path.unlink(missing_ok=True)
+            yield
+
+    def is_made(self, references: Sequence[AnyReference], *, with_clean: bool, replace: bool = False) -> bool:
         """Whether the samples of a project are there.
 
-        Raises ValueError if the folder holds samples of the project that come from other references.
+        Raises ValueError if there are samples that come from other references, unless those may be replaced.
         """
         record = self._record(references[0].project)
         if not record.exists():
             return False
         made = read_record(record)
         if made["digest"] != _digest(references, with_clean):
+            if replace:
+                return False
             raise ValueError(
                 f"{self.folder} already has samples of {references[0].project}, made from other references or with "
                 "other options; choose another folder"
@@ -85,13 +98,20 @@ class RealBugs:
             and file_sha256(self.folder / shard["path"]) == shard["sha256"]
         )
 
-    def forget(self, project: str) -> None:
-        """Make the samples of a project again at the next occasion."""
-        self._record(project).unlink(missing_ok=True)
+    def keep_only(self, projects: Set[str]) -> None:
+        """Remove the samples of mined projects that have no references left, since other projects have the same fixes."""
+        kept = {_file(project) for project in projects}
+        for mined in self.mined.glob("*.json"):
+            record = self._samples / mined.name
+            if mined.stem not in kept and record.exists():
+                old = self._begin_again(record)
+                record.unlink()
+                self._remove(old)
 
     def write(self, references: Sequence[AnyReference], result: ProjectResult, *, with_clean: bool) -> int:
         """Write the samples of a project, and last the record that says so; the number of samples."""
         project, samples = references[0].project, result.samples
+        old = self._begin_again(self._record(project))
         shard = None
         if samples:
             path = f"{references[0].split}/{_file(project)}.parquet"
@@ -115,6 +135,7 @@ class RealBugs:
         }
         self._record(project).parent.mkdir(parents=True, exist_ok=True)
         write_record(self._record(project), record)
+        self._remove(old - {shard["path"] if shard else ""})
         return len(samples)
 
     def problems(self, project: str) -> list[str]:
@@ -125,7 +146,7 @@ class RealBugs:
         self, settings: dict[str, Any], report: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], Tally]:
         """Write what was left out, and the manifest, of all projects that are there; what became of the references."""
-        records = [read_record(path) for path in sorted((self.folder / _WORK / "samples").glob("*.json"))]
+        records = [read_record(path) for path in sorted(self._samples.glob("*.json"))]
         tally = Tally()
         for record in records:
             for outcome, reason, kind in record["counts"]:
@@ -143,8 +164,24 @@ class RealBugs:
         _write(self.folder / _MANIFEST, json.dumps(manifest, indent=1) + "\n")
         return manifest, tally
 
+    @property
+    def _samples(self) -> Path:
+        return self.folder / _WORK / "samples"
+
     def _record(self, project: str) -> Path:
-        return self.folder / _WORK / "samples" / f"{_file(project)}.json"
+        return self._samples / f"{_file(project)}.json"
+
+    def _begin_again(self, record: Path) -> set[str]:
+        """The path of the samples that a record describes; if there are any, the manifest goes first."""
+        shard = read_record(record)["shard"] if record.exists() else None
+        if shard is None:
+            return set()
+        (self.folder / _MANIFEST).unlink(missing_ok=True)
+        return {shard["path"]}
+
+    def _remove(self, paths: set[str]) -> None:
+        for path in paths:
+            (self.folder / path).unlink(missing_ok=True)
 
 
 def _file(project: str) -> str:
