@@ -20,6 +20,9 @@ _TOKEN = re.compile(
     rb"""|[A-Za-z_\x80-\xff][\w\x80-\xff]*|\d[\w.]*|(?:\*\*|//|<<|>>|[-+*/%@&|^<>=!:])=?|\S"""
 )
 _HEADER_TOKEN = re.compile(rb"""#[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|[][(){}:]""")
+_ANNOTATED = rb"\n[ \t]*(?!(?:else|try|finally|except|lambda)\b)[A-Za-z_\x80-\xff][\w.\x80-\xff]*[ \t]*:(?!=)"
+"""The beginning of a statement such as `x: int = 1`, or of a line such as `key: value` between brackets."""
+_BODY_SIGN = re.compile(_ANNOTATED + rb"""|\n|#[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|[][(){}=]""")
 _DOCSTRING = re.compile(
     rb"""\A\s*+(?:\#[^\n]*+\s*+)*+[rRuU]?(?:\"{3}.*?\"{3}|'{3}.*?'{3}|"[^"\n]*"|'[^'\n]*')[ \t]*(?=\n|\Z)""",
     re.DOTALL,
@@ -48,14 +51,14 @@ def may_be_rewrite(before: bytes, after: bytes) -> bool:
 def function_may_be_rewritten(before: bytes, after: bytes) -> bool:
     """Whether two texts of a function, from `def` on, leave room for one rewrite of its body.
 
-    Docstrings and the annotations of the signature may differ; lines are compared wherever they stand.
+    Docstrings and annotations may differ; lines are compared wherever they stand.
     """
     old_header, old_body = _split_header(before)
     new_header, new_body = _split_header(after)
-    if old_header != new_header and _without_annotations(old_header) != _without_annotations(new_header):
+    if old_header != new_header and _without_types(old_header) != _without_types(new_header):
         return False
-    old_lines = Counter(_DOCSTRING.sub(b"", old_body, count=1).split(b"\n"))
-    new_lines = Counter(_DOCSTRING.sub(b"", new_body, count=1).split(b"\n"))
+    old_lines = Counter(_code(old_body).split(b"\n"))
+    new_lines = Counter(_code(new_body).split(b"\n"))
     gone, come = old_lines - new_lines, new_lines - old_lines
     if max(gone.total(), come.total()) > _MAX_LINES:
         return False
@@ -63,9 +66,9 @@ def function_may_be_rewritten(before: bytes, after: bytes) -> bool:
 
 
 def code_tokens(text: bytes) -> list[bytes]:
-    """The tokens of a function without its docstring, comments, brackets, commas and layout."""
+    """The tokens of a function without its docstring, annotations, comments, brackets, commas and layout."""
     header, body = _split_header(text)
-    return [*_without_annotations(header), *tokens(_DOCSTRING.sub(b"", body, count=1))]
+    return [*_without_types(header), *tokens(_code(body))]
 
 
 def _tokens_may_be_rewritten(old: bytes, new: bytes, before: bytes) -> bool:
@@ -96,7 +99,27 @@ def _split_header(text: bytes) -> tuple[bytes, bytes]:
     return text, b""
 
 
-def _without_annotations(header: bytes) -> list[bytes]:
+def _code(body: bytes) -> bytes:
+    """The body of a function without its docstring, with `x: int = 1` as `x = 1` and `x: int` not at all."""
+    body = _DOCSTRING.sub(b"", body, count=1)
+    if re.search(_ANNOTATED, body) is None:
+        return body
+    parts: list[bytes] = []
+    depth = end = 0
+    annotated: tuple[int, int] | None = None  # where the statement and its type begin
+    for found in _BODY_SIGN.finditer(body):
+        sign = found[0]
+        depth += (sign in _OPENING) - (sign in _CLOSING)
+        if depth or sign[:1] not in (b"\n", b"="):
+            continue
+        if annotated is not None:
+            parts.append(body[end : annotated[sign == b"="]])
+            end = found.start()
+        annotated = (found.start(), found.end() - 1) if len(sign) > 1 else None
+    return b"".join([*parts, body[end:]])
+
+
+def _without_types(header: bytes) -> list[bytes]:
     """The tokens of a signature without the types of parameters and of the result."""
     kept: list[bytes] = []
     depth, skipping = 0, False
