@@ -47,6 +47,11 @@ _JSON = "application/vnd.pypi.simple.v1+json"
 _ACCEPT = f"{_JSON}, text/html;q=0.5"
 _GONE = (404, 410)
 _MAX_DIGITS = 40
+_MAX_NAME = 200
+_FILE = re.compile(r"[\w.+!-]+")
+
+_Merit = tuple[int, tuple[()] | tuple[int, str], str]
+"""How well a file serves: 2 for a wheel of Python 3 on any machine, 1 for a source archive; the build; the name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,11 +103,17 @@ class Registry:
         """What the index has of a package; raises CorpusError if it has nothing, PassingError if it cannot be asked."""
         address = f"{self.address.rstrip('/')}/{normalise(package)}/"
         try:
-            contents, kind = self._read(address, MAX_LISTING_BYTES, accept=_ACCEPT)
+            page = self._read(address, MAX_LISTING_BYTES, accept=_ACCEPT)
         except _NotThere:
             raise CorpusError("the package index has no package of this name") from None
-        entries = _json_entries(contents) if "json" in kind else _html_entries(contents)
-        return _listing(normalise(package), address, entries)
+        try:
+            entries = _json_entries(page.contents) if "json" in page.kind else _html_entries(page.contents)
+            return _listing(normalise(package), page.address, entries)
+        except (ValueError, KeyError, TypeError, AttributeError, AssertionError, RecursionError) as error:
+            problem = f"{type(error).__name__}: {error}"
+            raise CorpusError(
+                f"the package index gives a list of files that cannot be read ({problem})"
+            ) from None
 
     def dates(self, package: str) -> dict[str, str]:
         """The day on which each file of a package was uploaded, as in 2024-02-29; raises CorpusError if nobody says."""
@@ -122,17 +133,19 @@ class Registry:
     def fetch(self, release: Release) -> bytes:
         """The archive of a release; raises CorpusError if it is gone, too large or not what the index promised."""
         try:
-            contents, _ = self._read(release.url, MAX_ARCHIVE_BYTES)
+            contents = self._read(release.url, MAX_ARCHIVE_BYTES).contents
         except _NotThere:
             raise CorpusError(f"{release.file} is listed but cannot be downloaded") from None
         if release.sha256 and hashlib.sha256(contents).hexdigest() != release.sha256:
             raise CorpusError(f"{release.file} does not have the SHA-256 hash that the index gives")
         return contents
 
-    def _read(self, address: str, most: int, *, accept: str = "*/*") -> tuple[bytes, str]:
-        """The contents at an address and their media type; tries again where that may help."""
+    def _read(self, address: str, most: int, *, accept: str = "*/*") -> "_Page":
+        """What is at an address; tries again where that may help."""
         if urlsplit(address).scheme not in ("http", "https"):
             raise CorpusError(f"expected an http or https address, got {address!r}")
+        if "@" in urlsplit(address).netloc:
+            raise CorpusError("a package index that asks for a user name or password is not supported")
         problem: Exception | None = None
         for attempt in range(_ATTEMPTS):
             time.sleep(attempt * attempt)
@@ -155,7 +168,16 @@ class _NotThere(Exception):
     """The index has no such page or file."""
 
 
-def _download(address: str, most: int, accept: str, context: ssl.SSLContext) -> tuple[bytes, str]:
+@dataclass(frozen=True)
+class _Page:
+    """An answer: its contents, their media type, and the address that gave them in the end."""
+
+    contents: bytes
+    kind: str
+    address: str
+
+
+def _download(address: str, most: int, accept: str, context: ssl.SSLContext) -> _Page:
     request = urllib.request.Request(address, headers={"Accept": accept, "User-Agent": "hyperheat"})
     with urllib.request.urlopen(request, timeout=_SECONDS, context=context) as answer:
         expected = answer.headers.get("Content-Length", "")
@@ -171,12 +193,15 @@ def _download(address: str, most: int, accept: str, context: ssl.SSLContext) -> 
         contents = b"".join(parts)
         if expected.isdigit() and len(contents) != int(expected):
             raise ConnectionError(f"{_name(address)} ended after {len(contents):,} of {expected} bytes")
-        return contents, answer.headers.get_content_type()
+        return _Page(contents, answer.headers.get_content_type(), answer.url)
 
 
 @cache
 def _context(cert: str) -> ssl.SSLContext:
-    return ssl.create_default_context(cafile=cert or None)
+    try:
+        return ssl.create_default_context(cafile=cert or None)
+    except OSError as error:
+        raise CorpusError(f"the certificates in {cert} cannot be read: {error}") from None
 
 
 def _name(address: str) -> str:
@@ -187,20 +212,16 @@ def _name(address: str) -> str:
 
 
 def _json_entries(contents: bytes) -> list[dict[str, Any]]:
-    try:
-        files = json.loads(contents)["files"]
-        return [
-            {
-                "url": str(file["url"]),
-                "file": str(file["filename"]),
-                "sha256": str((file.get("hashes") or {}).get("sha256", "")),
-                "yanked": file.get("yanked", False) is not False,
-                "uploaded": str(file.get("upload-time") or "")[:10],
-            }
-            for file in files
-        ]
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise CorpusError(f"the list of its files cannot be read ({type(error).__name__}: {error})") from None
+    return [
+        {
+            "url": str(file["url"]),
+            "file": str(file["filename"]),
+            "sha256": str((file.get("hashes") or {}).get("sha256", "")).lower(),
+            "yanked": file.get("yanked", False) is not False,
+            "uploaded": str(file.get("upload-time") or "")[:10],
+        }
+        for file in json.loads(contents)["files"]
+    ]
 
 
 def _html_entries(contents: bytes) -> list[dict[str, Any]]:
@@ -236,15 +257,18 @@ class _Links(HTMLParser):
 
 
 def _listing(package: str, base: str, entries: list[dict[str, Any]]) -> Listing:
-    """One archive for each final version: a wheel that fits every machine, or else the source archive."""
+    """One archive for each final version: a wheel that fits every machine, or else the source archive.
+
+    Which one it is does not depend on the order of the list.
+    """
     left_out: Counter[str] = Counter()
     archives: dict[str, Release] = {}
-    best: dict[Version, tuple[int, Release]] = {}
+    best: dict[Version, tuple[_Merit, Release]] = {}
     others: set[Version] = set()
     for entry in entries:
         file = entry["file"]
         try:
-            version, rank = _describe(file, package)
+            version, merit = _describe(file, package)
         except ValueError as error:
             left_out[str(error)] += 1
             continue
@@ -260,33 +284,39 @@ def _listing(package: str, base: str, entries: list[dict[str, Any]]) -> Listing:
             left_out["yanked"] += 1
         elif version.is_prerelease or version.local:
             left_out["not a final release"] += 1
-        elif not rank:
+        elif merit is None:
             others.add(version)
-        elif version not in best or rank > best[version][0]:
-            best[version] = rank, release
+        elif version not in best or merit > best[version][0]:
+            best[version] = merit, release
     left_out["neither a pure wheel nor a source archive"] += len(others - best.keys())
     releases = tuple(best[version][1] for version in sorted(best))
     return Listing(releases=releases, archives=archives, left_out=+left_out)
 
 
-def _describe(file: str, package: str) -> tuple[Version, int]:
-    """The version in a file's name, and how well the file serves: 2 a pure wheel, 1 a source archive, 0 not at all."""
-    if max(map(len, re.findall(r"\d+", file)), default=0) > _MAX_DIGITS:
-        raise ValueError("a version with absurdly long numbers")
+def _describe(file: str, package: str) -> tuple[Version, _Merit | None]:
+    """The version in a file's name, and how well the file serves; None if not at all."""
+    if len(file) > _MAX_NAME or max(map(len, re.findall(r"\d+", file)), default=0) > _MAX_DIGITS:
+        raise ValueError("an absurdly long version")
+    if not _FILE.fullmatch(file):
+        raise ValueError("a version that cannot be read")
+    merit = None
     try:
         if file.endswith(".whl"):
-            name, version, _, tags = parse_wheel_filename(file)
-            rank = 2 if any(tag.abi == "none" and tag.platform == "any" for tag in tags) else 0
+            name, version, build, tags = parse_wheel_filename(file)
+            if any(
+                tag.abi == "none" and tag.platform == "any" and tag.interpreter[2:3] != "2" for tag in tags
+            ):
+                merit = 2, build, file
         elif file.endswith((".tar.gz", ".zip")):
             name, version = parse_sdist_filename(file)
-            rank = 1
+            merit = 1, (), file
         else:
             raise ValueError("an archive of another form")
     except (InvalidWheelFilename, InvalidSdistFilename, InvalidVersion):
         raise ValueError("a version that cannot be read") from None
     if name != package:
         raise ValueError("a file of another package")
-    return version, rank
+    return version, merit
 
 
 # What pip knows: it is asked in words, because its modules are not made to be imported.
@@ -294,13 +324,13 @@ def _describe(file: str, package: str) -> tuple[Version, int]:
 
 def _pip_settings() -> dict[str, str]:
     """The settings of pip that concern downloads; a more special place overrides a more general one."""
-    found: dict[str, str] = {}
+    sections: dict[str, dict[str, str]] = {"global": {}, "download": {}, ":env:": {}}
     for line in _pip("config", "list").splitlines():
         key, sign, value = line.partition("=")
         section, _, name = key.rpartition(".")
-        if sign and section in ("global", "download", ":env:"):
-            found[name] = value.strip().strip("'\"")
-    return found
+        if sign and section in sections:
+            sections[section][name] = value.strip().strip("'\"")
+    return sections["global"] | sections["download"] | sections[":env:"]
 
 
 def _default_address() -> str:
@@ -314,5 +344,8 @@ def _default_address() -> str:
 
 def _pip(*arguments: str) -> str:
     command = [sys.executable, "-P", "-m", "pip", "--no-input", "--disable-pip-version-check", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=_SECONDS)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=_SECONDS)
+    except subprocess.TimeoutExpired:
+        return ""
     return done.stdout if done.returncode == 0 else ""
