@@ -21,6 +21,7 @@ __all__ = [
     "GENERATED",
     "MAX_FILE_BYTES",
     "MAX_MEMBERS",
+    "MAX_RATIO",
     "MAX_TOTAL_BYTES",
     "Sources",
     "checked_members",

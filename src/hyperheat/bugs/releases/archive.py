@@ -1,11 +1,12 @@
 """The Python files of a release, read from its archive in memory, each only when it is asked for.
 
 A wheel lists the checksums of its files, so that the files that two releases share are told without unpacking them.
-A source archive is unpacked as a whole. The limits are those of `corpus.sources`; tests, documentation, vendored and
-generated files are left out. Paths are those of the package: without the folder that a source archive puts around
-all files, and without a leading `src/`.
+A tar archive is unpacked as a whole, and its Python files stay in memory. The limits are those of `corpus.sources`;
+tests, documentation, vendored and generated files are left out. Paths are those of the package: without the folder
+that a source archive puts around all files, and without a leading `src/`.
 """
 
+import gzip
 import io
 import lzma
 import tarfile
@@ -20,6 +21,7 @@ from hyperheat.bugs.corpus.packages import CorpusError
 from hyperheat.bugs.corpus.sources import (
     MAX_FILE_BYTES,
     MAX_MEMBERS,
+    MAX_RATIO,
     MAX_TOTAL_BYTES,
     Sources,
     checked_members,
@@ -31,7 +33,9 @@ from hyperheat.bugs.corpus.sources import (
 __all__ = ["Archive", "Member", "open_archive"]
 
 MAX_UNPACKED_BYTES = 1_000_000_000
-"""Of a source archive with all that it holds."""
+"""Of a source archive with all that it holds; small ones may not even grow to that."""
+_SMALL = 100_000_000
+_BLOCK = 1 << 20
 
 _BROKEN = (
     *(zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, OSError),
@@ -100,9 +104,11 @@ def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
 
 def _open_tar(contents: bytes) -> Archive:
     members, dropped = {}, Counter[str]()
-    data = _unpacked(contents)
     count = total = 0
-    with tarfile.open(fileobj=io.BytesIO(data), mode="r:", errorlevel=1) as archive:
+    with (
+        gzip.GzipFile(fileobj=io.BytesIO(contents)) as unpacked,
+        tarfile.open(fileobj=_Limited(unpacked, len(contents)), mode="r|", bufsize=_BLOCK) as archive,
+    ):
         while (info := archive.next()) is not None:
             archive.members.clear()  # pyright: ignore[reportAttributeAccessIssue], or it grows with every file
             count += 1
@@ -120,25 +126,31 @@ def _open_tar(contents: bytes) -> Archive:
             total += info.size
             if total > MAX_TOTAL_BYTES:
                 raise CorpusError(f"expected at most {MAX_TOTAL_BYTES:,} bytes of Python, got more")
-            text = data[info.offset_data : info.offset_data + info.size]
+            file = archive.extractfile(info)
+            text = file.read() if file else b""
             members[path] = Member((zlib.crc32(text), len(text)), partial(bytes, text))
     return Archive(members, dropped)
 
 
-def _unpacked(contents: bytes) -> bytes:
-    """A gzip file as it was before, as long as it does not grow beyond the limit."""
-    inflate = zlib.decompressobj(wbits=31)
-    data = inflate.decompress(contents, MAX_UNPACKED_BYTES + 1)
-    if len(data) > MAX_UNPACKED_BYTES:
-        raise CorpusError(f"expected at most {MAX_UNPACKED_BYTES:,} bytes when unpacked, got more")
-    if not inflate.eof:
-        raise EOFError("it ends too early")
-    return data
+class _Limited(io.RawIOBase):
+    """A stream of what was packed into so many bytes, as long as it does not grow beyond the limit."""
+
+    def __init__(self, stream: gzip.GzipFile, packed: int) -> None:
+        self._stream = stream
+        self._most = self._left = min(max(_SMALL, MAX_RATIO * packed), MAX_UNPACKED_BYTES)
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._stream.read(size)
+        self._left -= len(data)
+        if self._left < 0:
+            raise CorpusError(f"expected at most {self._most:,} bytes when unpacked, got more")
+        return data
 
 
 def _path(name: str, *, has_top: bool) -> str:
-    name = name.removeprefix("./")
-    if has_top:
-        top, sign, rest = name.partition("/")
-        name = rest if sign else top
-    return name.removeprefix("src/")
+    parts = [part for part in name.split("/") if part not in ("", ".")]
+    if has_top and len(parts) > 1:
+        del parts[0]
+    if parts[0] == "src" and len(parts) > 1:
+        del parts[0]
+    return "/".join(parts)
