@@ -9,7 +9,6 @@ from typing import Annotated, NoReturn
 from cyclopts import Parameter, validators
 
 from hyperheat.bugs.corpus import Package, read_names, without
-from hyperheat.bugs.corpus.packages import normalise
 from hyperheat.bugs.gathering import PackageSource, RepositorySource, Source, gather
 from hyperheat.bugs.mining import Mining, Reference, ReleaseReference, Repository, read_references, select
 from hyperheat.bugs.mining.folder import RealBugs
@@ -195,7 +194,7 @@ def realise(
 
 def _names(package: tuple[str, ...], packages: Path | None, exclude: Path | None) -> list[str]:
     """The packages to mine, each once, without the excluded ones."""
-    chosen = [Package(name=normalise(name)) for name in package]
+    chosen = [Package.named(name) for name in package]
     chosen += read_names(packages) if packages else []
     if chosen and exclude:
         chosen = without(chosen, read_names(exclude))

@@ -35,7 +35,7 @@ __all__ = ["Archive", "Member", "open_archive"]
 MAX_UNPACKED_BYTES = 1_000_000_000
 """Of a source archive with all that it holds; small ones may not even grow to that."""
 _SMALL = 100_000_000
-_BLOCK = 1 << 20
+_BLOCK = 1 << 16
 
 _BROKEN = (
     *(zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, OSError),

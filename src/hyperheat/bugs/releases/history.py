@@ -17,12 +17,13 @@ from typing import Any
 from hyperheat.bugs.corpus.packages import CorpusError, PassingError
 from hyperheat.bugs.corpus.settings import SECONDS_PER_FILE
 from hyperheat.bugs.mining.fix import Fix, NoFix, find_function_fix, fitting, parse_version
-from hyperheat.bugs.mining.prefilter import function_may_be_rewritten
+from hyperheat.bugs.mining.prefilter import code_tokens, function_may_be_rewritten
 from hyperheat.bugs.mining.record import describe_fix
+from hyperheat.bugs.mining.references import ReleaseReference
 from hyperheat.bugs.releases.archive import Archive, open_archive
 from hyperheat.bugs.releases.functions import ChangedFunction, Functions, Place, changed_functions
 from hyperheat.bugs.releases.registry import Registry, Release
-from hyperheat.pycode import ModuleGraphs, SourceError, extract
+from hyperheat.pycode import ModuleGraphs, extract
 from hyperheat.pycode.extract import FunctionNode, outermost_functions
 from hyperheat.rewrites import candidates
 from hyperheat.workers.limits import time_limit
@@ -59,7 +60,7 @@ def mine_package(
 ) -> PackageHistory:
     """Compare the releases of a package, the newest `most` if given, for at most so many seconds of processor time.
 
-    Raises CorpusError where there are no releases to compare, PassingError where the index cannot be reached.
+    Raises CorpusError where the index has no such package, PassingError where it cannot be reached.
     """
     begun = time.process_time()
     listing = registry.releases(package)
@@ -82,6 +83,8 @@ def mine_package(
             continue
         comparison.add(release, release.sha256 or hashlib.sha256(contents).hexdigest(), archive)
         history.releases.append(release.version)
+    if len(history.releases) < MIN_RELEASES:
+        history.problems.append(f"nothing to compare: {len(history.releases)} of its releases can be read")
     history.seconds = time.process_time() - begun
     return history
 
@@ -161,7 +164,6 @@ class _Comparison:
         after = Functions.of(new.archive.read(path) or b"")
         changed = list(changed_functions(before, after))
         counts["changed functions"] += len(changed)
-        differing = len(changed) + len(before.spans.keys() ^ after.spans.keys())
         pair = _FilePair(before.text, after.text)
         for function in changed:
             if not function_may_be_rewritten(function.before, function.after):
@@ -169,17 +171,17 @@ class _Comparison:
             counts["past the tokens"] += 1
             try:
                 with time_limit(SECONDS_PER_FILE):
-                    fix = pair.find(function)
+                    record = _record(last, new, path, pair.find(function))
+                ReleaseReference.of(record)
             except NoFix as error:
                 counts[error.reason] += 1
-            except (SourceError, RecursionError, MemoryError, TimeoutError):
+            except (ValueError, RecursionError, MemoryError, TimeoutError):
                 counts["not readable as Python 3"] += 1
             else:
                 counts["fixes"] += 1
                 since = self._since.get(path, {}).get(function.place, self._file_since[path])
-                record = _record(last, new, path, fix)
                 record["releases_with_bug"] = last.number - since + 1
-                record["functions_changed"] = differing
+                record["functions_changed"] = _count_changes(changed, before, after)
                 self._history.fixes.append(record)
         self._remember(path, changed, before, after, new.number)
         return after
@@ -222,8 +224,18 @@ def _has_candidate(function: ChangedFunction) -> bool:
     if max(len(function.before), len(function.after)) > _MAX_FUNCTION_BYTES:
         raise NoFix("the function is too large to be read")
     above = b"if 1:\n" if function.before[:1] in b" \t" else b""
-    (graph,) = extract(above + function.before).functions
-    return any(fitting(candidates(graph, most=_MAX_CANDIDATES), graph.source, function.after.decode()))
+    module = extract(above + function.before)
+    if len(module.functions) != 1:
+        raise NoFix("the function cannot be read alone")
+    (graph,) = module.functions
+    after = function.after.decode(errors="replace")
+    return any(fitting(candidates(graph, most=_MAX_CANDIDATES), graph.source, after))
+
+
+def _count_changes(changed: Iterable[ChangedFunction], before: Functions, after: Functions) -> int:
+    """How many functions come, go or get other code, comments, docstrings, layout and annotations aside."""
+    other_code = sum(code_tokens(function.before) != code_tokens(function.after) for function in changed)
+    return other_code + len(before.spans.keys() ^ after.spans.keys())
 
 
 def _plain(value: Any) -> Any:
