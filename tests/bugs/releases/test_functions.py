@@ -47,6 +47,31 @@ def f(a): return 2
     assert texts(source)["A.p", 1] == "    def p(self, value):\n        self.x = value\n"
 
 
+def test_functions_behind_conditions_belong_to_no_function_or_class_above():
+    source = """
+def f(a):
+    def inner(): return 1
+    return inner
+if f:
+    def g(a): return 1
+else:
+    def g(a): return 2
+class A:
+    def m(self): pass
+    if f:
+        def n(self): pass
+try:
+    import x
+except ImportError:
+    class B:
+        def m(self): pass
+    def h(): pass
+"""
+    places = [("f", 0), ("g", 0), ("g", 1), ("A.m", 0), ("A.n", 0), ("B.m", 0), ("h", 0)]
+    assert list(texts(source)) == places
+    assert [name for name, _ in outermost_functions(ast.parse(source))] == [name for name, _ in places]
+
+
 def test_texts_end_with_the_last_line_of_the_function():
     source = "def f(\n    a,\n):\n    return a\n\n\n# about x\nx = 1\n\ndef g():\n\treturn 2\nclass A: pass\n"
     found = texts(source)

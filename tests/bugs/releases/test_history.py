@@ -150,8 +150,8 @@ def test_default_values_and_decorators_are_no_part_of_a_function(index):
     ],
 )  # fmt: skip
 def test_functions_of_all_sorts(index, before, name, line):
-    old, new = (b"<", b"<=") if isinstance(before, bytes) else ("<", "<=")
-    (fix,) = mine_texts(index, before, before.replace(old, new)).fixes
+    text = before if isinstance(before, bytes) else before.encode()
+    (fix,) = mine_texts(index, text, text.replace(b"<", b"<=")).fixes
     assert (fix["function"], fix["start_line"], fix["kind"]) == (name, line, "comparison-operator")
 
 
@@ -189,6 +189,19 @@ def test_a_later_version_in_another_encoding_costs_nothing_else(index):
 def test_a_function_that_is_too_large_costs_nothing_else(index, monkeypatch):
     monkeypatch.setattr(module, "_MAX_FUNCTION_BYTES", 10)
     assert mine_texts(index, F, F.replace("+", "-")).counts["the function is too large to be read"] == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("f'{left} and #{left}'", "f'{left} and #{right}'"),
+        ('f"{left + right:>{left}}"', 'f"{left - right:>{left}}"'),
+        ("g(\n        left,\n        right,\n    )", "g(\n        right,\n        left,\n    )"),
+    ],
+)
+def test_code_in_strings_and_arguments_on_lines_of_their_own(index, old, new):
+    before = f"def f(left, right):\n    both = {old}\n    return both, left, right\n"
+    assert len(mine_texts(index, before, before.replace(old, new)).fixes) == 1
 
 
 def test_how_many_releases_had_the_bug(index):

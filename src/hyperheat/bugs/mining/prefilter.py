@@ -57,9 +57,11 @@ def function_may_be_rewritten(before: bytes, after: bytes) -> bool:
     new_header, new_body = _split_header(after)
     if old_header != new_header and _without_types(old_header) != _without_types(new_header):
         return False
-    old_lines = Counter(_code(old_body).split(b"\n"))
-    new_lines = Counter(_code(new_body).split(b"\n"))
+    old_code, new_code = _code(old_body), _code(new_body)
+    old_lines, new_lines = Counter(old_code.split(b"\n")), Counter(new_code.split(b"\n"))
     gone, come = old_lines - new_lines, new_lines - old_lines
+    if not gone and not come:  # arguments that change places may take their lines with them
+        return tokens(old_code) != tokens(new_code)
     if max(gone.total(), come.total()) > _MAX_LINES:
         return False
     return _tokens_may_be_rewritten(b"\n".join(gone.elements()), b"\n".join(come.elements()), before)
@@ -161,9 +163,14 @@ def _equal(first: bytes, second: bytes) -> int:
 
 
 def tokens(text: bytes) -> list[bytes]:
-    """The tokens of a text without comments, brackets, commas and layout."""
-    found = _TOKEN.findall(text)
-    return [token for token in found if token[0] not in _IGNORED and token[:1] != b"#"]
+    """The tokens of a text without comments, brackets, commas and layout; strings with braces may hold code."""
+    found: list[bytes] = []
+    for token in _TOKEN.findall(text):
+        if token[0] in b"\"'" and b"{" in token:
+            found += [token[:1], *tokens(token[1:-1].replace(b"#", b" ")), token[:1]]
+        elif token[0] not in _IGNORED and token[:1] != b"#":
+            found.append(token)
+    return found
 
 
 def _names(counts: Counter[bytes]) -> list[bytes] | None:

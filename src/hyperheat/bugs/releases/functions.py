@@ -37,16 +37,19 @@ class Functions:
         counts: dict[str, int] = {}
         classes: list[tuple[int, str]] = []
         current: tuple[Place, int, int] | None = None
+        last = 0
         for found in _definitions(text):
-            indent = len(found[1])
+            indent = _least_indent(text, last, found) if current or classes else len(found[1])
+            last = found.start()
             if current is not None:
                 place, start, outer = current
                 if indent > outer:  # inside of the function
                     continue
-                spans[place] = start, found.start(), outer
+                spans[place] = start, last, outer
                 current = None
             while classes and classes[-1][0] >= indent:
                 classes.pop()
+            indent = len(found[1])
             name = found[3].decode(errors="replace")
             if found[2] == b"class":
                 classes.append((indent, name))
@@ -54,7 +57,7 @@ class Functions:
                 name = ".".join([*(name for _, name in classes), name])
                 number = counts.get(name, 0)
                 counts[name] = number + 1
-                current = (name, number), found.start(), indent
+                current = (name, number), last, indent
         if current is not None:
             place, start, outer = current
             spans[place] = start, len(text), outer
@@ -65,7 +68,7 @@ class Functions:
         start, end, indent = self.spans[place]
         text = self.text[start:end]
         for found in _outside(indent).finditer(text, text.find(b"\n") + 1):
-            if all(text.count(quotes, 0, found.start()) % 2 == 0 for quotes in _TRIPLE):
+            if _is_code(text, 0, found.start()):
                 return text[: found.start()].rstrip() + b"\n"
         return text.rstrip() + b"\n"
 
@@ -107,6 +110,21 @@ def _definitions(text: bytes) -> list[re.Match[bytes]]:
             starts.add(text.rfind(b"\n", 0, at) + 1)
             at = text.find(word, at + len(word))
     return [found for start in sorted(starts) if (found := _DEFINITION.match(text, start))]
+
+
+def _least_indent(text: bytes, last: int, definition: re.Match[bytes]) -> int:
+    """The indentation of a definition, or less if code since the last one has less: of an `else:` above it, say."""
+    least = len(definition[1])
+    if least:
+        for found in _outside(least - 1).finditer(text, text.find(b"\n", last), definition.start()):
+            if _is_code(text, last, found.start()):
+                least = min(least, len(found[0]) - 1)
+    return least
+
+
+def _is_code(text: bytes, start: int, place: int) -> bool:
+    """Whether a place after some code is not inside of a long string."""
+    return all(text.count(quotes, start, place) % 2 == 0 for quotes in _TRIPLE)
 
 
 @cache
