@@ -20,7 +20,8 @@ def run_in_processes(
 ) -> Iterator[tuple[Job, Outcome]]:
     """Do the jobs in some processes and yield each with its outcome as soon as it is there."""
     limits = Limits(seconds=seconds)
-    for job, result in run_jobs(partial(attempt, stage), jobs, workers=workers, limits=limits):
+    work, preload = partial(attempt, stage), [stage.__module__]
+    for job, result in run_jobs(work, jobs, workers=workers, limits=limits, preload=preload):
         if isinstance(result, Lost):
             result = Outcome(problem=result.reason, passing=result.late)
         yield job, result
