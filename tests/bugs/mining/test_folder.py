@@ -45,10 +45,10 @@ def contents(folder):
 
 def run_both(fixed, tmp_path, out):
     """Let both commands refuse a folder."""
-    mine([fixed.folder], out=tmp_path / "refs", refs_only=True)
+    mine((fixed.folder,), out=tmp_path / "refs", refs_only=True)
     refs = tmp_path / "refs" / "references.jsonl.gz"
     for run in (
-        lambda: mine([fixed.folder], out=out),
+        lambda: mine((fixed.folder,), out=out),
         lambda: realise(refs, repos=tmp_path / "repos", out=out),
     ):
         with pytest.raises(SystemExit):
@@ -98,13 +98,13 @@ def test_another_data_set_is_left_alone(fixed, tmp_path, out, capsys, report, me
 
 
 def test_only_one_command_at_a_time(fixed, tmp_path, capsys):
-    mine([fixed.folder], out=tmp_path / "out")
+    mine((fixed.folder,), out=tmp_path / "out")
     capsys.readouterr()
     before = contents(tmp_path / "out")
     with (tmp_path / "out" / ".work" / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         with pytest.raises(SystemExit):
-            mine([fixed.folder], out=tmp_path / "out")
+            mine((fixed.folder,), out=tmp_path / "out")
     message = f"another `hyperheat bugs` command is already writing to {tmp_path / 'out'}\n"
     assert capsys.readouterr().err == message
     assert contents(tmp_path / "out") == before
@@ -112,38 +112,44 @@ def test_only_one_command_at_a_time(fixed, tmp_path, capsys):
 
 def test_half_written_files_of_a_killed_run_are_removed(fixed, tmp_path):
     out = tmp_path / "out"
-    mine([fixed.folder], out=out)
+    mine((fixed.folder,), out=out)
     (out / "train").mkdir(exist_ok=True)
     (out / "train" / ".a.parquet.1-2.tmp").write_text("half")
     (out / ".work" / "samples" / ".a.json.1-2.tmp").write_text("half")
-    mine([fixed.folder], out=out)
+    mine((fixed.folder,), out=out)
     assert not list(out.rglob("*.tmp"))
 
 
 def test_another_repository_is_added_and_what_is_there_is_kept(fixed, tmp_path):
     other = make_fixed(tmp_path / "repos" / "me+other", "*")
-    mine([fixed.folder], out=tmp_path / "out")
+    mine((fixed.folder,), out=tmp_path / "out")
     (shard,) = read_manifest(tmp_path / "out")["shards"]
     written = (tmp_path / "out" / shard["path"]).stat()
-    mine([other.folder], out=tmp_path / "out")
+    mine((other.folder,), out=tmp_path / "out")
     shards = read_manifest(tmp_path / "out")["shards"]
     assert sorted(shard["project"] for shard in shards) == ["me/other", "owner/name"]
     assert (tmp_path / "out" / shard["path"]).stat() == written
-    mine([fixed.folder, other.folder], out=tmp_path / "both")
+    mine(
+        (
+            fixed.folder,
+            other.folder,
+        ),
+        out=tmp_path / "both",
+    )
     assert contents(tmp_path / "out") == contents(tmp_path / "both")
 
 
 @pytest.mark.parametrize("damage", [None, b"", b"PAR1"])
 def test_a_damaged_shard_is_made_again(fixed, tmp_path, damage):
     out = tmp_path / "out"
-    mine([fixed.folder], out=out)
+    mine((fixed.folder,), out=out)
     before = contents(out)
     (shard,) = read_manifest(out)["shards"]
     if damage is None:
         (out / shard["path"]).unlink()
     else:
         (out / shard["path"]).write_bytes(damage)
-    mine([fixed.folder], out=out)
+    mine((fixed.folder,), out=out)
     assert contents(out) == before
 
 
@@ -153,7 +159,7 @@ def test_a_fix_that_an_added_repository_has_too_is_there_once(fixed, tmp_path):
     for order in ([fixed, other], [other, fixed]):
         out = tmp_path / order[0].folder.name
         for each in order:
-            mine([each.folder], out=out)
+            mine((each.folder,), out=out)
         (shard,) = read_manifest(out)["shards"]
         assert shard["project"] == "first/copy"
         assert [path.relative_to(out).as_posix() for path in out.glob("*/*.parquet")] == [shard["path"]]
@@ -162,7 +168,7 @@ def test_a_fix_that_an_added_repository_has_too_is_there_once(fixed, tmp_path):
 
 def test_other_references_to_a_project_that_is_there_are_refused(fixed, tmp_path, capsys):
     make_fixed(tmp_path / "repos" / "me+other", "*")
-    mine(sorted((tmp_path / "repos").iterdir()), out=tmp_path / "refs", refs_only=True)
+    mine(tuple(sorted((tmp_path / "repos").iterdir())), out=tmp_path / "refs", refs_only=True)
     refs = tmp_path / "refs" / "references.jsonl.gz"
     realise(refs, repos=tmp_path / "repos", out=tmp_path / "out", where=("repo=owner/name",))
     before = contents(tmp_path / "out")
@@ -180,7 +186,7 @@ def test_other_references_to_a_project_that_is_there_are_refused(fixed, tmp_path
 
 def test_samples_that_are_replaced_leave_nothing_behind(fixed, tmp_path):
     out = tmp_path / "out"
-    mine([fixed.folder], out=out, with_clean=True)
+    mine((fixed.folder,), out=out, with_clean=True)
     (shard,) = read_manifest(out)["shards"]
     reference = Reference.of({"repo": "owner/name", "sha": "1234567", "path": "a.py", "split": "valid"})
     samples = list(Dataset(out, shard["split"]))
@@ -197,7 +203,7 @@ def test_samples_that_are_replaced_leave_nothing_behind(fixed, tmp_path):
 
 def test_a_full_disk_does_not_cost_the_samples_that_were_there(fixed, tmp_path, monkeypatch):
     out = tmp_path / "out"
-    mine([fixed.folder], out=out)
+    mine((fixed.folder,), out=out)
     (shard,) = read_manifest(out)["shards"]
     copy = shutil.copytree(out, tmp_path / "copy")
 

@@ -30,7 +30,7 @@ def found(history, **settings):
 def test_a_fix_becomes_a_reference_and_a_sample(history, tmp_path):
     parent = history.commit("begin", {"a.py": PLUS})
     sha = history.commit("Fix the sign", {"a.py": MINUS})
-    command([history.folder], out=tmp_path / "out", with_clean=True)
+    command((history.folder,), out=tmp_path / "out", with_clean=True)
     shards = read_manifest(tmp_path / "out")["shards"]
     assert [shard["kinds"] for shard in shards] == [{"binary-operator": 1, "clean": 1}]
     assert [shard["path"] for shard in shards] == [f"{SPLIT}/owner+name.parquet"]
@@ -52,9 +52,9 @@ def test_a_fix_becomes_a_reference_and_a_sample(history, tmp_path):
 def test_references_alone_and_samples_later(history, tmp_path):
     history.commit("begin", {"a.py": PLUS})
     history.commit("Fix the sign", {"a.py": MINUS})
-    command([history.folder], out=tmp_path / "out", refs_only=True)
+    command((history.folder,), out=tmp_path / "out", refs_only=True)
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [".work", "references.jsonl.gz"]
-    command([history.folder], out=tmp_path / "out")
+    command((history.folder,), out=tmp_path / "out")
     assert len(Dataset(tmp_path / "out", SPLIT)) == 1
 
 
@@ -72,7 +72,7 @@ def test_references_alone_and_samples_later(history, tmp_path):
 def test_a_repository_is_split_by_the_name_it_is_released_under(history, tmp_path, file, text):
     history.commit("begin", {"a.py": PLUS, file: text})
     history.commit("Fix", {"a.py": MINUS})
-    command([history.folder], out=tmp_path / "out", refs_only=True)
+    command((history.folder,), out=tmp_path / "out", refs_only=True)
     (reference,) = read_references(tmp_path / "out" / "references.jsonl.gz")
     assert reference.record["released_as"] == "some-name"
     assert reference.split == split_of("some-name", 0)
@@ -82,7 +82,7 @@ def test_a_repository_is_split_by_the_name_it_is_released_under(history, tmp_pat
 def test_a_name_that_cannot_be_read_is_that_of_the_repository(history, tmp_path, text):
     history.commit("begin", {"a.py": PLUS, "pyproject.toml": text, "setup.cfg": text})
     history.commit("Fix", {"a.py": MINUS})
-    command([history.folder], out=tmp_path / "out", refs_only=True)
+    command((history.folder,), out=tmp_path / "out", refs_only=True)
     (reference,) = read_references(tmp_path / "out" / "references.jsonl.gz")
     assert reference.record["released_as"] == "name"
 
@@ -91,7 +91,7 @@ def test_equal_runs_write_equal_bytes(history, tmp_path):
     history.commit("begin", {"a.py": PLUS})
     history.commit("Fix the sign", {"a.py": MINUS})
     for out in ("one", "two"):
-        command([history.folder], out=tmp_path / out)
+        command((history.folder,), out=tmp_path / out)
     names = ["manifest.json", "references.jsonl.gz", f"{SPLIT}/owner+name.parquet"]
     assert all((tmp_path / "one" / n).read_bytes() == (tmp_path / "two" / n).read_bytes() for n in names)
 
@@ -199,7 +199,7 @@ def test_what_is_no_history(history, tmp_path, capsys):
         with pytest.raises(GitError, match=f"{folder}: expected a git repository, got {got}"):
             Repository.open(tmp_path / folder)
     with pytest.raises(SystemExit):
-        command([tmp_path / "no"], out=tmp_path / "out")
+        command((tmp_path / "no",), out=tmp_path / "out")
     assert "expected a git repository, got nothing there" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
     with pytest.raises(SystemExit):
@@ -211,7 +211,13 @@ def test_what_is_no_history(history, tmp_path, capsys):
 def test_one_bad_repository_does_not_stop_the_others(history, tmp_path, capsys):
     history.commit("begin", {"a.py": PLUS})
     history.commit("Fix", {"a.py": MINUS})
-    command([tmp_path / "no", history.folder], out=tmp_path / "out")
+    command(
+        (
+            tmp_path / "no",
+            history.folder,
+        ),
+        out=tmp_path / "out",
+    )
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     assert [shard["samples"] for shard in manifest["shards"]] == [1]
     assert list(manifest["report"]["failed"]) == [str(tmp_path / "no")]
@@ -246,7 +252,7 @@ def test_every_repository_has_a_name_that_references_take(tmp_path, folder, orig
     history.commit("Fix", {"a.py": MINUS})
     if origin is not None:
         history.git("config", "remote.origin.url", origin)
-    command([history.folder], out=tmp_path / "out")
+    command((history.folder,), out=tmp_path / "out")
     assert [shard["project"] for shard in read_manifest(tmp_path / "out")["shards"]] == [name]
 
 
@@ -257,7 +263,13 @@ def test_an_error_in_one_repository_does_not_stop_the_others(history, tmp_path, 
     tree = (tmp_path / "bad" / ".git" / "objects").joinpath(*_in_store(tmp_path / "bad"))
     tree.chmod(0o644)
     tree.write_bytes(b"nonsense")
-    command([tmp_path / "bad", history.folder], out=tmp_path / "out")
+    command(
+        (
+            tmp_path / "bad",
+            history.folder,
+        ),
+        out=tmp_path / "out",
+    )
     manifest = read_manifest(tmp_path / "out")
     assert [shard["project"] for shard in manifest["shards"]] == ["owner/name"]
     assert list(manifest["report"]["failed"]) == ["local+bad"]
@@ -281,13 +293,13 @@ def test_finished_repositories_outlive_an_interruption(history, tmp_path, monkey
     with monkeypatch.context() as patch:
         patch.setattr("hyperheat.cli.bugs_mine.realise_references", interrupt)
         with pytest.raises(SystemExit) as caught:
-            command([history.folder], out=tmp_path / "out")
+            command((history.folder,), out=tmp_path / "out")
     assert caught.value.code == 130
     message = "\nstopped; what was finished is kept, and the same command goes on from here\n"
     assert capsys.readouterr().err.endswith(message)
     record = tmp_path / "out" / ".work" / "mined" / "owner+name.json"
     before = record.stat()
-    command([history.folder], out=tmp_path / "out")
+    command((history.folder,), out=tmp_path / "out")
     assert record.stat() == before
     assert len(Dataset(tmp_path / "out", SPLIT)) == 1
 
@@ -297,7 +309,7 @@ def test_two_repositories_of_one_name_are_not_confused(tmp_path, capsys):
         same = History(tmp_path / owner / "same")
         same.commit("begin", {"a.py": PLUS})
         same.commit("Fix", {"a.py": PLUS.replace("+", sign)})
-    folders = [tmp_path / "a" / "same", tmp_path / "b" / "same"]
+    folders = (tmp_path / "a" / "same", tmp_path / "b" / "same")
     command(folders, out=tmp_path / "out")
     (reference,) = read_references(tmp_path / "out" / "references.jsonl.gz")
     assert (reference.project, reference.record["after_text"]) == ("local/same", "-")

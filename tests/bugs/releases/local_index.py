@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 from hyperheat.bugs.releases.registry import Registry
@@ -58,6 +58,8 @@ class LocalIndex:
     pages: dict[str, tuple[str, bytes]] = field(default_factory=dict)
     """By path, a media type and contents."""
     redirects: dict[str, str] = field(default_factory=dict)
+    held: dict[str, Event] = field(default_factory=dict)
+    """By path, what its answers wait for."""
     asked: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -132,6 +134,8 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         index: LocalIndex = self.server.index  # pyright: ignore[reportAttributeAccessIssue]
         index.asked[self.path] += 1
+        if self.path in index.held:
+            index.held[self.path].wait(20)
         answers = index.answers.get(self.path)
         first = answers.pop(0) if answers else None
         if isinstance(first, int):
@@ -154,5 +158,5 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(contents if first is None else first)
 
-    def log_message(self, *_: object) -> None:
+    def log_message(self, format: str, *args: object) -> None:
         """Say nothing."""
