@@ -39,8 +39,8 @@ def test_a_fix_becomes_a_reference_and_a_sample(history, tmp_path):
     assert (clean.source, clean.kind) == (MINUS, "clean")
     assert (buggy.origin.project, buggy.origin.version) == ("owner/name", sha)
     assert (buggy.origin.path, buggy.origin.function, buggy.origin.line) == ("a.py", "f", 1)
-    assert buggy.origin.tags == ("fix", "main")
-    assert clean.origin.tags == ("fix", "main", "repaired")
+    assert buggy.origin.tags == ("fix", "main", "likely")
+    assert clean.origin.tags == ("fix", "main", "likely", "repaired")
     (reference,) = read_references(tmp_path / "out" / "references.jsonl.gz")
     assert isinstance(reference, Reference)
     record = reference.record
