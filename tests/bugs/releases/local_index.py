@@ -99,6 +99,7 @@ class LocalIndex:
                 "url": f"../../files/{package}/{name}",
                 "hashes": {"sha256": facts["sha256"]} if facts["sha256"] else {},
                 "yanked": facts.get("yanked", False),
+                **({"upload-time": facts["uploaded"]} if "uploaded" in facts else {}),
             }
             for name, facts in self.files[package].items()
         ]

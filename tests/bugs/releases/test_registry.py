@@ -186,6 +186,24 @@ def test_links_belong_to_the_page_that_a_redirect_leads_to(index):
     assert release.url == f"{index.address}/mirror/deep/pack/files/pack-1.0.tar.gz"
 
 
+def test_days_of_uploads(any_index):
+    """Pages of links do not say them; another page of the index does."""
+    file, day = "pack-1.0-py3-none-any.whl", "2020-02-29"
+    any_index.release("pack", "1.0", {}, uploaded=f"{day}T12:00:00Z")
+    releases = {"1.0": [{"filename": file, "upload_time": f"{day}T12:00:00"}], "1.1": []}
+    any_index.pages["/pypi/pack/json"] = "application/json", json.dumps({"releases": releases}).encode()
+    assert any_index.registry.dates("pack") == {file: day}
+
+
+@pytest.mark.parametrize("page", [None, b"{", b'{"releases": 1}', b'{"releases": {"1.0": [{}]}}'])
+def test_an_index_that_does_not_say_when_files_were_uploaded(index, page):
+    index.release("pack", "1.0", {})
+    if page is not None:
+        index.pages["/pypi/pack/json"] = "application/json", page
+    with pytest.raises(CorpusError, match=r"^the package index does not say when releases were uploaded$"):
+        index.registry.dates("pack")
+
+
 def test_only_web_addresses_without_passwords_are_asked(index):
     for url in ("file:///etc/passwd", "ftp://127.0.0.1/x"):
         page = {"files": [{"filename": "pack-1.0.tar.gz", "url": url}]}

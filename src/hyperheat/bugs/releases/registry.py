@@ -122,7 +122,7 @@ class Registry:
             return known
         address = f"{self.address.rstrip('/').removesuffix('/simple')}/pypi/{normalise(package)}/json"
         try:
-            contents, _ = self._read(address, MAX_LISTING_BYTES)
+            contents = self._read(address, MAX_LISTING_BYTES).contents
             files = [file for files in json.loads(contents)["releases"].values() for file in files]
             return {str(file["filename"]): str(file["upload_time"])[:10] for file in files}
         except (_NotThere, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
