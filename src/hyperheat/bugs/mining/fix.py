@@ -12,11 +12,15 @@ from dataclasses import dataclass
 
 from hyperheat.bugs.mining.prefilter import code_tokens, tokens
 from hyperheat.bugs.mining.trees import FunctionNode, changed_functions, same
-from hyperheat.pycode import FunctionGraph, ModuleGraphs, SourceError, extract_function
+from hyperheat.pycode import FunctionGraph, ModuleGraphs, SourceError, extract, extract_function
 from hyperheat.pycode.source import Source
 from hyperheat.rewrites import Rewrite, candidates
 
-__all__ = ["Fix", "NoFix", "find_fix", "find_function_fix", "parse_version"]
+__all__ = ["Fix", "NoFix", "find_fix", "find_function_fix", "has_candidate", "parse_version"]
+
+
+_MAX_FUNCTION_BYTES = 200_000
+_MAX_CANDIDATES = 20_000
 
 
 class NoFix(Exception):
@@ -72,6 +76,21 @@ def find_function_fix(
         if same(_rewritten(rewrite, function), target):
             return Fix(function=function, repair=rewrite, module=module)
     raise NoFix("no candidate leads to the fixed function", function)
+
+
+def has_candidate(before: bytes, after: bytes) -> bool:
+    """Whether some candidate of a function, read without its file, gives the tokens of its next version.
+
+    Much cheaper than to read whole files. Raises NoFix or SourceError where the function cannot be read alone.
+    """
+    if max(len(before), len(after)) > _MAX_FUNCTION_BYTES:
+        raise NoFix("the function is too large to be read")
+    module = extract(b"if 1:\n" + before if before[:1] in b" \t" else before)
+    if len(module.functions) != 1:
+        raise NoFix("the function cannot be read alone")
+    (function,) = module.functions
+    rewrites = candidates(function, most=_MAX_CANDIDATES)
+    return any(fitting(rewrites, function.source, after.decode(errors="replace")))
 
 
 def fitting(rewrites: Iterable[Rewrite], before: str, after: str) -> Iterator[Rewrite]:

@@ -1,7 +1,8 @@
 """Mining fixes from a history: commits that mend one function by exactly one candidate rewrite.
 
 Each modified Python file goes through ever finer sieves: the words of the commit, the sizes of both versions, the
-tokens of the lines that differ (`prefilter`), the syntax trees and at last the candidates (`fix`).
+tokens of the lines that differ (`prefilter`), the candidates of the function read alone, and at last the trees and
+candidates of the whole files (`fix`).
 """
 
 from collections import Counter
@@ -11,7 +12,8 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from hyperheat.bugs.mining.fix import Fix, NoFix, find_fix
+from hyperheat.bugs.mining.fix import Fix, NoFix, find_fix, has_candidate
+from hyperheat.bugs.mining.functions import Functions, changed_functions
 from hyperheat.bugs.mining.git import Change, Objects, Repository
 from hyperheat.bugs.mining.messages import is_fix_like, is_revert, is_test_file
 from hyperheat.bugs.mining.prefilter import MAX_SIZE_CHANGE, may_be_rewrite
@@ -44,6 +46,8 @@ def mine(repository: Repository, mining: Mining, counts: Counter[str]) -> Iterat
     with Objects(repository) as objects:
         for change, before, after in _plausible(repository, objects, changes, mining, counts):
             try:
+                if not _has_mended_function(before, after):
+                    raise NoFix("no candidate leads to the fixed function")
                 fix = find_fix(before, after, partial(extract, before))
                 record = _record(repository.name, change, fix)
                 Reference.of(record)
@@ -53,6 +57,12 @@ def mine(repository: Repository, mining: Mining, counts: Counter[str]) -> Iterat
                 counts["unreadable"] += 1
             else:
                 yield record
+
+
+def _has_mended_function(before: bytes, after: bytes) -> bool:
+    """Whether some function that differs, read alone, has a candidate that leads to its next version."""
+    changed = changed_functions(Functions.of(before), Functions.of(after))
+    return any(has_candidate(function.before, function.after) for function in changed)
 
 
 def _plausible(

@@ -8,9 +8,9 @@ their place. Comments, brackets, commas and layout do not count.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from hyperheat.bugs.mining.functions import Functions, Place
 from hyperheat.bugs.mining.prefilter import tokens
 from hyperheat.bugs.releases.archive import Archive
-from hyperheat.bugs.releases.functions import Functions, Place
 
 __all__ = ["CHANGED", "MENDED", "STILL_THERE", "VERDICTS", "Suggestion", "follow"]
 

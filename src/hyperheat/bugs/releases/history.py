@@ -16,16 +16,15 @@ from typing import Any
 
 from hyperheat.bugs.corpus.packages import CorpusError, PassingError
 from hyperheat.bugs.corpus.settings import SECONDS_PER_FILE
-from hyperheat.bugs.mining.fix import Fix, NoFix, find_function_fix, fitting, parse_version
+from hyperheat.bugs.mining.fix import Fix, NoFix, find_function_fix, has_candidate, parse_version
+from hyperheat.bugs.mining.functions import ChangedFunction, Functions, Place, changed_functions
 from hyperheat.bugs.mining.prefilter import code_tokens, function_may_be_rewritten
 from hyperheat.bugs.mining.record import describe_fix
 from hyperheat.bugs.mining.references import ReleaseReference
 from hyperheat.bugs.releases.archive import Archive, open_archive
-from hyperheat.bugs.releases.functions import ChangedFunction, Functions, Place, changed_functions
 from hyperheat.bugs.releases.registry import Registry, Release
 from hyperheat.pycode import ModuleGraphs, extract
 from hyperheat.pycode.extract import FunctionNode, outermost_functions
-from hyperheat.rewrites import candidates
 from hyperheat.workers.limits import time_limit
 
 __all__ = ["MIN_RELEASES", "PackageHistory", "mine_package"]
@@ -33,8 +32,6 @@ __all__ = ["MIN_RELEASES", "PackageHistory", "mine_package"]
 MIN_RELEASES = 2
 _AHEAD = 3
 """Archives that are downloaded while others are compared."""
-_MAX_FUNCTION_BYTES = 200_000
-_MAX_CANDIDATES = 20_000
 
 
 @dataclass
@@ -206,7 +203,7 @@ class _FilePair:
 
     def find(self, function: ChangedFunction) -> Fix:
         """The candidate that leads from the function to its next version; raises NoFix where there is none."""
-        if not _has_candidate(function):
+        if not has_candidate(function.before, function.after):
             raise NoFix("no candidate leads to the fixed function")
         if self._read is None:
             source, tree = parse_version(self.after, "after")
@@ -217,19 +214,6 @@ class _FilePair:
         if found is None or target is None:
             raise NoFix("the function is not found again")
         return find_function_fix(module, found, target, source)
-
-
-def _has_candidate(function: ChangedFunction) -> bool:
-    """Whether some candidate of the function, read without its file, gives the tokens of its next version."""
-    if max(len(function.before), len(function.after)) > _MAX_FUNCTION_BYTES:
-        raise NoFix("the function is too large to be read")
-    above = b"if 1:\n" if function.before[:1] in b" \t" else b""
-    module = extract(above + function.before)
-    if len(module.functions) != 1:
-        raise NoFix("the function cannot be read alone")
-    (graph,) = module.functions
-    after = function.after.decode(errors="replace")
-    return any(fitting(candidates(graph, most=_MAX_CANDIDATES), graph.source, after))
 
 
 def _count_changes(changed: Iterable[ChangedFunction], before: Functions, after: Functions) -> int:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hyperheat.bugs.releases.functions import Functions, changed_functions
+from hyperheat.bugs.mining.functions import Functions, changed_functions
 from hyperheat.pycode.extract import outermost_functions
 
 STANDARD = Path(sysconfig.get_paths()["stdlib"])
