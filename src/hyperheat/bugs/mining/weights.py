@@ -15,17 +15,17 @@ __all__ = ["group_of", "weigh"]
 _PASSED = "literal passed to a call"
 _LITERAL = "literal elsewhere"
 _SHARES = {
-    "variable-misuse": 0.9,
-    "argument-swap": 0.4,
-    "comparison-operator": 0.9,
+    "variable-misuse": 0.95,
+    "argument-swap": 0.6,
+    "comparison-operator": 0.8,
     "boolean-operator": 0.9,
-    "binary-operator": 0.85,
-    "augmented-assignment": 0.85,
-    _PASSED: 0.5,
+    "binary-operator": 0.9,
+    "augmented-assignment": 0.9,
+    _PASSED: 0.4,
     _LITERAL: 0.55,
 }
 _MANY_FUNCTIONS = 10
-_CROWDED = 0.6
+_CROWDED = 0.7
 _OTHER_SUBJECT = 0.35
 
 
