@@ -51,7 +51,7 @@ _VENDORED = frozenset(
         "extern",
         "externals",
     }
-    | {"site-packages", "node_modules", "_vendor_", "packages_vendored", "bundled"}
+    | {"site-packages", "node_modules", "_vendor_", "packages_vendored", "bundled", "patched"}
 )
 _VENDORED_ENDS = ("_third_party", "_vendor", "_vendored")
 _TESTS = frozenset({"test", "tests"})
