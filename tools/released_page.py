@@ -90,6 +90,15 @@ def released_section(content: dict[str, Any]) -> list[str]:
         ),
         "",
         *_mining(content["mining"]),
+        "```sh",
+        "hyperheat bugs realise data/released_bugs.jsonl.gz --where split=test --with-clean --out RELEASED",
+        "hyperheat bugs eval --model src/hyperheat/model --data RELEASED --without repaired --json > eval.json",
+        "hyperheat bugs eval --model src/hyperheat/model --data RELEASED --json > tiers.json",
+        f"hyperheat bugs confirm --packages NAMES --before {confirmed['before']} --json > confirm.json",
+        "hyperheat bench mine --json > mine.json",
+        "python tools/released_page.py --evaluation eval.json --tiers tiers.json --confirmed confirm.json --mining mine.json",
+        "```",
+        "",
     ]
 
 
