@@ -32,7 +32,7 @@ def main(folder: Path, kills: int) -> None:
     files = [FoundFile(f"{number}.py", folder / f"{number}.py") for number in range(_FILES)]
     for file in files:
         file.path.write_text(SOURCE)
-    cache = Cache.open(folder / "cache", DETECTOR)
+    cache = Cache.open(DETECTOR, folder / "cache")
     start = time.process_time()
     _scan(files, None)
     usual = time.process_time() - start
@@ -47,7 +47,7 @@ def main(folder: Path, kills: int) -> None:
     sys.stdout.write(f"{killed} {wrong}\n")
 
 
-def _kill_scan(files: list[FoundFile], cache: Cache, seconds: float) -> bool:
+def _kill_scan(files: list[FoundFile], cache: Cache | None, seconds: float) -> bool:
     """Start a scan that ends after some time of work, without a chance to clean up; whether it was not done by then."""
     pid = os.fork()
     if pid == 0:

@@ -1,6 +1,5 @@
 """Scans: the same report for any number of workers and any state of the cache, and losses that stay single."""
 
-import hashlib
 import json
 import os
 import shutil
@@ -10,9 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.check.caches import open_cache, sign
 
 from hyperheat.bugs.onnx.manifest import CALIBRATION, FILES, describe_file
-from hyperheat.check.cache import FOLDER, Cache
+from hyperheat.check.cache import Cache
 from hyperheat.check.detector import Detector, load_detector
 from hyperheat.check.discover import Selection, discover
 from hyperheat.check.judge import judge, sources_of
@@ -50,7 +50,7 @@ def project(tmp_path: Path) -> Path:
 
 def scan_project(root: Path, detector: Detector, *, jobs: int = 1, cached: bool = True) -> list[ScannedFile]:
     found = discover(["."], root=root, selection=Selection())
-    cache = Cache.open(root / FOLDER, detector) if cached else None
+    cache = Cache.open(detector, root / "cache") if cached else None
     return list(scan_files(found.files, detector, jobs=jobs, cache=cache))
 
 
@@ -90,11 +90,11 @@ FORGERIES = (
 
 def test_entries_that_were_forged_are_made_again(project, detector):
     cold = report(scan_project(project, detector), detector)
-    entries = sorted(Cache.open(project / FOLDER, detector).entries.glob("*.json"))
-    for path, forgery in zip(entries, FORGERIES, strict=True):
+    cache = open_cache(project / "cache", detector)
+    for path, forgery in zip(sorted(cache.entries.glob("*.json")), FORGERIES, strict=True):
         sha256 = json.loads(path.read_bytes().partition(b"\n")[2])["sha256"]
         content = json.dumps({"sha256": sha256, "record": forgery}).encode()
-        path.write_bytes(hashlib.sha256(content).hexdigest().encode() + b"\n" + content)
+        path.write_bytes(sign(cache, path, content))
     assert report(scan_project(project, detector), detector) == cold
     assert report(warm := scan_project(project, detector), detector) == cold
     assert sum(file.cached for file in warm) == 4

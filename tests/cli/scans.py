@@ -20,10 +20,10 @@ from hyperheat.bugs.onnx.calibration import Point
 from hyperheat.check.cache import Cache
 from hyperheat.check.detector import Detector
 from hyperheat.check.discover import FoundFile
-from hyperheat.check.files import SkippedFile, read_regular
 from hyperheat.check.records import ScannedFile, ScannedFunction, Suspect
 from hyperheat.check.suppressions import find_suppressions
 from hyperheat.cli import main
+from hyperheat.files.reading import SkippedFile, read_regular
 from hyperheat.report import FileEdit, Finding, Fix, FunctionHeat, Heat, Model, ScanError, SourceText
 
 BUGGY = "def area(a, b):\n    return a * a  # 0.95\n\n\ndef scale(a, b):\n    return a - a  # 0.65\n"

@@ -16,7 +16,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from hyperheat.check.files import SkippedFile, read_regular, write_whole
+from hyperheat.files.reading import SkippedFile, read_regular
+from hyperheat.files.writing import refuse_links, write_whole
 from hyperheat.report.finding import Finding
 from hyperheat.report.fingerprint import fingerprints
 from hyperheat.report.safe import dump_json
@@ -92,7 +93,8 @@ def compare_to_baseline(
 
 
 def write_baseline(path: Path, baseline: Baseline) -> None:
-    """Write a baseline, whole or not at all; equal baselines give equal files."""
+    """Write a baseline, whole or not at all and not through a link; equal baselines give equal files."""
+    refuse_links(path, Path.cwd())
     entries = [f'"{name}": {dump_json(asdict(baseline[name]))},\n' for name in sorted(baseline)]
     write_whole(path, "".join(["{\n", *entries, f'"version": {_VERSION}\n}}\n']).encode("ascii"))
 

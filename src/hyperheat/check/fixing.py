@@ -15,9 +15,10 @@ from pathlib import Path
 from hyperheat.check.changes import why_not_clean
 from hyperheat.check.discover import MAX_BYTES, FoundFile
 from hyperheat.check.encoding import decode
-from hyperheat.check.files import SkippedFile, read_regular, remove_leftovers, write_whole
 from hyperheat.check.scan import LIMITS
 from hyperheat.check.workers import MODULES
+from hyperheat.files.reading import SkippedFile, read_regular
+from hyperheat.files.writing import refuse_links_out, remove_leftovers, write_whole
 from hyperheat.pycode import SourceError
 from hyperheat.pycode.source import Source
 from hyperheat.report.finding import FileEdit, Finding, Fix
@@ -96,9 +97,12 @@ def write_repair(repair: Repair, *, root: Path, allow_dirty: bool) -> None:
     Only a file that git tracks, without changes, is written, so that the old text can be had again; `allow_dirty`
     does without. A link is followed only inside of `root`.
     """
-    path = repair.file.path
-    _refuse_links_out(path, root)
-    with _locked(Path(os.path.realpath(path)).parent):
+    try:
+        refuse_links_out(repair.file.path, root)
+    except OSError as error:
+        raise FixError(str(error)) from None
+    path = Path(os.path.realpath(repair.file.path))
+    with _locked(path.parent):
         if not allow_dirty and (reason := why_not_clean(path)):
             raise FixError(f"expected a file that is committed (or --allow-dirty), got {reason}")
         try:
@@ -145,14 +149,6 @@ def _edited(data: bytes, fix: Fix) -> bytes:
     if not same:
         raise FixError(f"expected an encoding that leads back to the same bytes, got {encoding}")
     return repaired
-
-
-def _refuse_links_out(path: Path, root: Path) -> None:
-    real, inside = Path(os.path.realpath(path)), path.is_relative_to(root)
-    if path.is_symlink() or inside:
-        real_root = os.path.realpath(root)
-        if not real.is_relative_to(real_root):
-            raise FixError(f"expected a file in {real_root}, got a link to {real}")
 
 
 @contextmanager

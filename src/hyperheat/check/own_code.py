@@ -24,8 +24,8 @@ from hyperheat.bugs.sample import Origin, Sample, make_sample
 from hyperheat.check.detector import Detector
 from hyperheat.check.discover import MAX_BYTES, FoundFile
 from hyperheat.check.examine import MAX_CANDIDATES, MAX_NODES, read_module, read_text
-from hyperheat.check.files import SkippedFile, read_regular
 from hyperheat.check.scan import LIMITS, load_scorer, run_in_workers
+from hyperheat.files.reading import SkippedFile, read_regular
 from hyperheat.pycode import FunctionGraph, ModuleGraphs, SourceError, extract_function
 from hyperheat.rewrites import KINDS, candidates
 from hyperheat.workers.serve import Lost, WorkersError

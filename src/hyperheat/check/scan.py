@@ -2,7 +2,7 @@
 
     detector = load_detector()
     found = discover(["src"], root=root, selection=Selection())
-    for file in scan_files(found.files, detector, jobs=2, cache=Cache.open(root / FOLDER, detector)):
+    for file in scan_files(found.files, detector, jobs=2, cache=Cache.open(detector)):
         print(file.path, [suspect.finding.message for function in file.functions for suspect in function.suspects])
 
 This process reads the files but parses nothing: that is done by workers, which start only if there is anything to do. Every
@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, TypeVar
 from hyperheat.check.cache import Cache, Entry
 from hyperheat.check.detector import Detector
 from hyperheat.check.discover import MAX_BYTES, FoundFile
-from hyperheat.check.files import SkippedFile, read_regular
 from hyperheat.check.records import Record, ScannedFile, read_record
 from hyperheat.check.workers import MODULES, load_once
+from hyperheat.files.reading import SkippedFile, read_regular
 from hyperheat.report.finding import ScanError
 from hyperheat.workers.limits import Limits
 from hyperheat.workers.pool import run_jobs
@@ -67,7 +67,7 @@ def scan_files(
         yield from scan.in_order()
     yield from scan.in_order()
     if cache is not None and scan.stored:
-        cache.tidy()
+        cache.tidy_now_and_then()
 
 
 def scan_data(data: bytes, file: FoundFile, detector: Detector) -> ScannedFile:

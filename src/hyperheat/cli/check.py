@@ -65,7 +65,7 @@ def check(
         more = {"fail-on": fail_on, "strict": True if strict else None}
         settings = _show_what_fails(read_settings(names, options, more))
         if write_baseline:
-            _refuse_part(settings, options, stdin_filename)
+            _refuse_part(options, stdin_filename)
         baseline = None if write_baseline else known_findings(settings)
         scan = _scan(names, options, settings, stdin=stdin_filename is not None)
         if write_baseline:
@@ -92,9 +92,9 @@ def _show_what_fails(settings: "Settings") -> "Settings":
     return replace(settings, tier=max(settings.tier, settings.fail_on))
 
 
-def _refuse_part(settings: "Settings", options: ScanOptions, stdin_filename: str | None) -> None:
-    """A baseline lists all findings, so it is not made from a part of them."""
-    if settings.baseline is None:
+def _refuse_part(options: ScanOptions, stdin_filename: str | None) -> None:
+    """A baseline lists all findings, so it is not made from a part of them; nor do settings say what is written."""
+    if options.baseline is None:
         raise ValueError("--write-baseline: expected the file that it writes, as --baseline FILE, got none")
     for name, value in (("--since", options.since), ("--stdin-filename", stdin_filename)):
         if value is not None:

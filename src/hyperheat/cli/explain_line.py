@@ -6,13 +6,13 @@ from pathlib import Path
 
 from hyperheat.check.detector import Detector
 from hyperheat.check.discover import MAX_BYTES, FoundFile, shown_path
-from hyperheat.check.files import SkippedFile, read_regular
 from hyperheat.check.judge import judge
 from hyperheat.check.records import ScannedFile, ScannedFunction
 from hyperheat.check.scan import scan_data
 from hyperheat.check.settings import Settings
 from hyperheat.cli.options import ScanOptions, read_settings
 from hyperheat.cli.scanning import known_findings, load_for
+from hyperheat.files.reading import SkippedFile, read_regular
 from hyperheat.report import LEVELS, Finding, FunctionHeat, SourceText
 from hyperheat.report.colours import painted
 from hyperheat.report.heat import paint

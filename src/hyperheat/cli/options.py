@@ -59,7 +59,7 @@ class ScanOptions:
     jobs: Annotated[int | None, flag(_RUNNING, "-j")] = None
     """How many processes; as many as there are processors unless told otherwise."""
     cache_dir: Annotated[Path | None, flag(_RUNNING)] = None
-    """The folder for results of earlier scans; .hyperheat_cache beside the settings, or here, unless told otherwise."""
+    """The folder for results of earlier scans, in place of the one in your home or in HYPERHEAT_CACHE."""
     no_cache: Annotated[bool, flag(_RUNNING)] = False
     """Neither read nor write results of earlier scans."""
     quiet: Annotated[bool, flag(OUTPUT, "-q")] = False

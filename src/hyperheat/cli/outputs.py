@@ -1,6 +1,7 @@
 """Where a report goes: standard output in one format, and any number of files in others."""
 
 import os
+import stat
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -48,14 +49,22 @@ def parse_outputs(texts: Iterable[str], formats: Iterable[str]) -> list[Output]:
 
 
 def write_output(path: Path, text: str) -> None:
-    """Write a file whole or not at all; into a pipe or a device as it comes. Raises OSError."""
-    from hyperheat.check.files import write_whole
+    """Write a file whole or not at all, and not through a link; into a pipe or a device as it comes. Raises OSError."""
+    from hyperheat.files.writing import refuse_links, write_whole
 
     data = text.encode("utf-8", "backslashreplace")
-    if path.exists() and not path.is_file() and not path.is_dir():
+    if _is_stream(path):
         path.write_bytes(data)
     else:
+        refuse_links(path, Path.cwd())
         write_whole(path, data)
+
+
+def _is_stream(path: Path) -> bool:
+    """Whether a path is a pipe or a device itself, or one that the system has a link to, such as /dev/stdout."""
+    if Path(os.path.abspath(path)).is_relative_to("/dev"):
+        return path.exists() and not path.is_dir()
+    return os.path.lexists(path) and stat.S_IFMT(path.lstat().st_mode) in (stat.S_IFIFO, stat.S_IFCHR)
 
 
 def put(text: str, stream: TextIO) -> None:

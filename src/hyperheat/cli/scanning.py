@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hyperheat.check.baseline import Baseline, read_baseline
-from hyperheat.check.cache import FOLDER, Cache
+from hyperheat.check.cache import Cache
 from hyperheat.check.changes import Changes, changes_since
 from hyperheat.check.detector import Detector, load_detector
 from hyperheat.check.discover import MAX_BYTES, FoundFile, Selection, discover, is_excluded
 from hyperheat.check.judge import judge
 from hyperheat.check.records import ScannedFile
 from hyperheat.check.scan import scan_data, scan_files
-from hyperheat.check.settings import Settings
+from hyperheat.check.settings import Settings, processors
 from hyperheat.cli.options import ScanOptions
 from hyperheat.cli.progress import Progress
 from hyperheat.report import Report, ScanError
@@ -58,13 +58,13 @@ def scan_paths(paths: Sequence[str], options: ScanOptions, settings: Settings) -
     changes = _changes(options, root)
     found = discover(paths, root=root, selection=_selection(settings))
     files = [file for file in found.files if changes is None or changes.touch(file.path, 1, sys.maxsize)]
+    cache = _cache(options, detector)
     notes = () if found.files or found.errors else ("No Python files were found.",)
     done: list[ScannedFile] = []
     interrupted = False
     try:
         with Progress(len(files), quiet=options.quiet) as progress:
-            jobs = settings.jobs or _processors()
-            cache = _cache(options, settings, detector)
+            jobs = settings.jobs or processors()
             for file in scan_files(files, detector, jobs=jobs, cache=cache, progress=progress.tell):
                 done.append(file)
     except KeyboardInterrupt:
@@ -105,13 +105,6 @@ def scan_stdin(name: str, options: ScanOptions, settings: Settings) -> Scan:
     )
 
 
-def _processors() -> int:
-    """How many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 def known_findings(settings: Settings) -> Baseline | None:
     """The baseline of the settings, if there is one; read it first, since a scan may take its time."""
     return None if settings.baseline is None else read_baseline(settings.baseline)
@@ -135,8 +128,5 @@ def _selection(settings: Settings) -> Selection:
     )
 
 
-def _cache(options: ScanOptions, settings: Settings, detector: Detector) -> Cache | None:
-    if options.no_cache:
-        return None
-    home = Path.cwd() if settings.source is None else settings.source.absolute().parent
-    return Cache.open(options.cache_dir or home / FOLDER, detector)
+def _cache(options: ScanOptions, detector: Detector) -> Cache | None:
+    return None if options.no_cache else Cache.open(detector, options.cache_dir)

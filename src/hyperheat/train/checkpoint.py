@@ -21,7 +21,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from hyperheat.hypergraph.files import whole_file
+from hyperheat.files.writing import sync, whole_file
 from hyperheat.train.override import differences, from_dict, to_dict
 from hyperheat.train.settings import TrainSettings
 from hyperheat.train.state import State
@@ -64,12 +64,17 @@ def whole_folder(path: Path) -> Iterator[Path]:
     shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir(parents=True)
     yield temporary
-    if not path.exists():
-        temporary.rename(path)
-        return
     for file in temporary.iterdir():
-        file.replace(path / file.name)
-    temporary.rmdir()
+        sync(file)
+    if path.exists():
+        for file in temporary.iterdir():
+            file.replace(path / file.name)
+        temporary.rmdir()
+        sync(path)
+    else:
+        sync(temporary)
+        temporary.rename(path)
+        sync(path.parent)
 
 
 def write_checkpoint(

@@ -1,17 +1,13 @@
-"""Reading and writing single files that may be anything: a pipe, a device, a link, too large, gone, half written."""
+"""Reading a file that may be anything: a pipe, a device, a link, too large, gone."""
 
 import os
-import re
 import stat
-from pathlib import Path
-from secrets import token_hex
 
-__all__ = ["SkippedFile", "kind_of_file", "read_regular", "remove_leftovers", "why", "write_whole"]
+__all__ = ["SkippedFile", "kind_of_file", "read_regular", "why"]
 
 _OPENING = os.O_RDONLY | sum(
     getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY")
 )
-_TEMPORARY_END = re.compile(r"\d+-[0-9a-f]{8}\.tmp")
 _KINDS = {
     stat.S_IFDIR: "a folder",
     stat.S_IFIFO: "a pipe",
@@ -48,41 +44,6 @@ def read_regular(path: str | os.PathLike[str], *, max_bytes: int, follow: bool =
     if len(data) > max_bytes:
         raise SkippedFile(f"expected at most {max_bytes} bytes, got {max(status.st_size, len(data))}")
     return data
-
-
-def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
-    """Put a file in place with all of the data, or leave what was there; a link stays a link, the mode stays.
-
-    Raises OSError, also for anything that is not a regular file, which would be lost.
-    """
-    target = Path(os.path.realpath(path))
-    mode = target.stat().st_mode if target.exists() else None
-    if mode is not None and not stat.S_ISREG(mode):
-        raise OSError(f"{target}: expected a regular file or nothing, got {kind_of_file(mode)}")
-    temporary = target.with_name(f"{_temporary_start(target)}{os.getpid()}-{token_hex(4)}.tmp")
-    try:
-        with temporary.open("xb") as file:
-            if mode is not None:  # first, so that nobody reads who may not
-                temporary.chmod(stat.S_IMODE(mode))
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def remove_leftovers(path: str | os.PathLike[str]) -> None:
-    """Delete what processes that were killed while they wrote a file left beside it; nobody may be writing it now."""
-    target = Path(os.path.realpath(path))
-    start = _temporary_start(target)
-    for name in os.listdir(target.parent):
-        if name.startswith(start) and _TEMPORARY_END.fullmatch(name, len(start)):
-            (target.parent / name).unlink(missing_ok=True)
-
-
-def _temporary_start(target: Path) -> str:
-    return f".{target.name[:40]}."  # a name has at most 255 bytes, and a character up to four
 
 
 def kind_of_file(mode: int) -> str:
