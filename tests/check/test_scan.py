@@ -15,10 +15,11 @@ from hyperheat.bugs.onnx.manifest import CALIBRATION, FILES, describe_file
 from hyperheat.check.cache import Cache
 from hyperheat.check.detector import Detector, load_detector
 from hyperheat.check.discover import Selection, discover
-from hyperheat.check.judge import judge, sources_of
+from hyperheat.check.judge import judge
 from hyperheat.check.records import ScannedFile
 from hyperheat.check.scan import scan_files, scan_source
 from hyperheat.check.settings import Settings
+from hyperheat.check.sources import Sources
 from hyperheat.report.formats import FORMATS
 from hyperheat.workers.serve import WorkersError
 
@@ -55,7 +56,7 @@ def scan_project(root: Path, detector: Detector, *, jobs: int = 1, cached: bool 
 
 
 def report(files: list[ScannedFile], detector: Detector) -> str:
-    return FORMATS["json"](judge(files, Settings(), detector, show_all=True), sources_of(files))
+    return FORMATS["json"](judge(files, Settings(), detector, show_all=True), Sources(files))
 
 
 def test_the_report_depends_neither_on_workers_nor_on_the_cache(project, detector):

@@ -22,7 +22,7 @@ MAY_IMPORT = {
     "train": {"files", "hypergraph", "tensors"},
     "workers": set(),
     "git": set(),
-    "bugs": {"hypergraph", "pycode", "rewrites", "tensors", "nn", "train", "workers", "git"},
+    "bugs": {"files", "hypergraph", "pycode", "rewrites", "tensors", "nn", "train", "workers", "git"},
     "report": {"rewrites"},
     "check": {"files", "hypergraph", "pycode", "rewrites", "tensors", "bugs", "report", "workers", "git"},
     "bench": {"hypergraph", "tensors", "nn", "train", "bugs", "kg", "check", "report"},

@@ -20,6 +20,7 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from hyperheat.check.cache_folder import make_private, make_secret, read_secret, refuse_shared, user_folder
 from hyperheat.check.detector import Detector
@@ -46,10 +47,14 @@ _TAGS = {
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is known of a file: the sha256 of its bytes at that time, and its record."""
+    """What is known of a file: the sha256 of its bytes at that time, and its record; empty if not all was looked at.
+
+    If looking at it went over one of the limits, these are they: seconds, seconds of work, bytes of memory.
+    """
 
     sha256: str
     record: Record
+    limits: tuple[float, float, float] | None = None
 
 
 class Cache:
@@ -84,7 +89,7 @@ class Cache:
             if not hmac.compare_digest(self._sign(path, content, self._secret), check):
                 return None
             values = json.loads(content)
-            entry = Entry(values["sha256"], values["record"])
+            entry = Entry(values["sha256"], values["record"], _limits(values.get("limits")))
         except (SkippedFile, ValueError, LookupError, TypeError, RecursionError):
             return None
         with suppress(OSError):
@@ -95,7 +100,8 @@ class Cache:
 
     def store(self, file: FoundFile, entry: Entry) -> None:
         """Put an entry in place of the one before."""
-        content = json.dumps({"sha256": entry.sha256, "record": entry.record}, separators=(",", ":")).encode()
+        values = {"sha256": entry.sha256, "record": entry.record, "limits": entry.limits}
+        content = json.dumps(values, separators=(",", ":")).encode()
         with suppress(OSError):
             secret = self._make_ready()
             path = self._path(file)
@@ -147,3 +153,10 @@ class Cache:
     def _sign(self, path: Path, content: bytes, secret: bytes) -> bytes:
         named = f"{self.entries.name}/{path.name}\n".encode() + content
         return hmac.digest(secret, named, "sha256").hex().encode()
+
+
+def _limits(value: Any) -> tuple[float, float, float] | None:
+    if value is None:
+        return None
+    seconds, work_seconds, memory = map(float, value)
+    return seconds, work_seconds, memory

@@ -6,7 +6,8 @@ at all; its encoding, byte order mark, line ends and mode stay.
 """
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,6 +24,7 @@ from hyperheat.pycode import SourceError
 from hyperheat.pycode.source import Source
 from hyperheat.report.finding import FileEdit, Finding, Fix
 from hyperheat.report.source import SourceText
+from hyperheat.workers.limits import Limits
 from hyperheat.workers.pool import run_jobs
 from hyperheat.workers.serve import Lost
 
@@ -82,13 +84,19 @@ def plan_repair(file: FoundFile, data: bytes, findings: Iterable[Finding]) -> Re
     return Repair(file=file, data=data, repaired=repaired, done=tuple(done), left=tuple(left), fix=fix)
 
 
-def find_problems(repairs: Sequence[Repair]) -> list[str | None]:
-    """For each repair why its result is not Python, or None; a process that can be ended reads it."""
-    jobs = [(number, repair.repaired) for number, repair in enumerate(repairs)]
-    problems: list[str | None] = [None] * len(repairs)
-    for (number, _), answer in run_jobs(_read_again, jobs, workers=1, limits=LIMITS, preload=MODULES):
-        problems[number] = answer.reason if isinstance(answer, Lost) else answer
-    return problems
+def find_problems(
+    repairs: Iterable[Repair], *, limits: Limits = LIMITS
+) -> Iterator[tuple[Repair, str | None]]:
+    """Each repair, and why its result is not Python, or None; a process that can be ended reads it."""
+    waiting: deque[Repair] = deque()  # there is one worker, so they come back in order
+
+    def results() -> Iterator[bytes]:
+        for repair in repairs:
+            waiting.append(repair)
+            yield repair.repaired
+
+    for _, answer in run_jobs(_read_again, results(), workers=1, limits=limits, preload=MODULES):
+        yield waiting.popleft(), answer.reason if isinstance(answer, Lost) else answer
 
 
 def write_repair(repair: Repair, *, root: Path, allow_dirty: bool) -> None:
@@ -106,7 +114,7 @@ def write_repair(repair: Repair, *, root: Path, allow_dirty: bool) -> None:
         if not allow_dirty and (reason := why_not_clean(path)):
             raise FixError(f"expected a file that is committed (or --allow-dirty), got {reason}")
         try:
-            data = read_regular(path, max_bytes=MAX_BYTES)
+            data = read_regular(path, max_bytes=max(MAX_BYTES, len(repair.data)))
         except SkippedFile as error:
             raise FixError(str(error)) from None
         if data != repair.data:
@@ -120,9 +128,9 @@ def write_repair(repair: Repair, *, root: Path, allow_dirty: bool) -> None:
             raise FixError(f"cannot be written: {error.strerror or error}") from None
 
 
-def _read_again(job: tuple[int, bytes]) -> str | None:
+def _read_again(data: bytes) -> str | None:
     try:
-        Source.read(job[1]).parse()
+        Source.read(data, max_characters=len(data)).parse()
     except SourceError as error:
         return f"expected Python after the repair, got: {error}"
     return None

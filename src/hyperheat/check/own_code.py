@@ -176,7 +176,7 @@ def _in_order(work: "_Work", files: Sequence[FoundFile], jobs: int) -> Iterator[
                 done[number] = None
 
     ready = 0
-    for job, result in run_in_workers(work, to_do(), work.detector, workers=jobs):
+    for job, result in run_in_workers(work, to_do(), work.detector, workers=jobs, limits=LIMITS):
         done[job.number] = None if isinstance(result, Lost) else result
         while ready in done:
             yield done.pop(ready)

@@ -109,14 +109,14 @@ def _scan(names: tuple[str, ...], options: ScanOptions, settings: "Settings", *,
 
 def _write_baseline(scan: "Scan", *, quiet: bool) -> "Baseline":
     from hyperheat.check.baseline import make_baseline, write_baseline
-    from hyperheat.check.judge import sources_of
+    from hyperheat.check.sources import Sources
     from hyperheat.report.safe import visible
 
     path = scan.settings.baseline
     if scan.interrupted:
         raise ValueError(f"{path}: not written, since the scan was interrupted")
     assert path is not None
-    baseline = make_baseline(scan.report(show_all=True).findings, sources_of(scan.files))
+    baseline = make_baseline(scan.report(show_all=True).findings, Sources(scan.files))
     write_baseline(path, baseline)
     if not quiet:
         put(f"Findings of all tiers in {visible(str(path))}: {len(baseline)}.\n", sys.stderr)
@@ -125,11 +125,11 @@ def _write_baseline(scan: "Scan", *, quiet: bool) -> "Baseline":
 
 def _tell(report: "Report", scan: "Scan", format: Format, outputs: list[Output]) -> None:
     """Write the report to standard output, then to all files."""
-    from hyperheat.check.judge import sources_of
+    from hyperheat.check.sources import Sources
     from hyperheat.report import text
     from hyperheat.report.formats import FORMATS
 
-    sources = sources_of(scan.files)
+    sources = Sources(scan.files)
     if format == "text":
         put(text.render(report, sources, colour=colourful(sys.stdout)), sys.stdout)
     else:

@@ -62,6 +62,12 @@ class ScanOptions:
     """The folder for results of earlier scans, in place of the one in your home or in HYPERHEAT_CACHE."""
     no_cache: Annotated[bool, flag(_RUNNING)] = False
     """Neither read nor write results of earlier scans."""
+    timeout: Annotated[float | None, flag(_RUNNING)] = None
+    """Seconds for a file, of which each function may use a thirtieth as work; 300 unless told otherwise."""
+    max_memory: Annotated[str | None, flag(_RUNNING)] = None
+    """Memory of each process that looks at files, such as 2GB; 1GiB unless told otherwise."""
+    max_file_size: Annotated[str | None, flag(_RUNNING)] = None
+    """Skip larger files; 1MB unless told otherwise."""
     quiet: Annotated[bool, flag(OUTPUT, "-q")] = False
     """No progress and no summary on standard error."""
 

@@ -36,7 +36,9 @@ def read_regular(path: str | os.PathLike[str], *, max_bytes: int, follow: bool =
             os.close(descriptor)
             raise SkippedFile(f"expected a regular file, got {kind_of_file(status.st_mode)}")
         with open(descriptor, "rb") as file:
-            data = file.read(max_bytes + 1)
+            data = file.read(min(status.st_size, max_bytes) + 1)  # not more, which would be set aside at once
+            if len(data) > status.st_size:
+                data += file.read(max_bytes + 1 - len(data))
     except SkippedFile:
         raise
     except (OSError, ValueError) as error:

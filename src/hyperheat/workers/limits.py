@@ -37,6 +37,16 @@ class Limits:
             if self.memory is not None:
                 _lower(resource.RLIMIT_DATA, self.memory)
 
+    def out_of_memory(self) -> tuple[str, bool]:
+        """Why this process was refused memory, and whether by this limit: it may have been started with another one."""
+        space = None if resource is None else resource.getrlimit(resource.RLIMIT_AS)[0]
+        if resource is not None and space is not None and space != resource.RLIM_INFINITY:
+            left = f"{space / 1e6:,.0f} MB"
+            return f"it ran out of memory: a limit of the system (ulimit -v) leaves {left}", False
+        if self.memory is None:
+            return "it ran out of memory", False
+        return f"it took more than {self.memory / 1e6:,.0f} MB of memory", True
+
     def begin_job(self) -> None:
         """Count the work from now on; the process is ended by SIGXCPU when there was too much."""
         if resource is not None and self.work_seconds is not None:
