@@ -11,6 +11,7 @@ limit struck are kept, and that it struck is remembered until the file changes o
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
@@ -31,7 +32,15 @@ if TYPE_CHECKING:
     from hyperheat.bugs.onnx import SampleScores, Scorer
     from hyperheat.bugs.sample import Sample
 
-__all__ = ["LIMITS", "load_scorer", "run_in_workers", "scan_data", "scan_files", "scan_source"]
+__all__ = [
+    "LIMITS",
+    "load_scorer",
+    "model_errors",
+    "run_in_workers",
+    "scan_data",
+    "scan_files",
+    "scan_source",
+]
 
 LIMITS = Limits(seconds=300, work_seconds=10, memory=1 << 30)
 """What looking at a file may use: time on the clock and memory in all, work for reading it and for each function."""
@@ -207,12 +216,21 @@ class _Work:
         return examine_parts(job.data, job.known, self._score, calibration, max_characters=most)
 
     def _score(self, sample: "Sample") -> "SampleScores":
-        try:
-            scorer = load_scorer(self.detector)
-        except ValueError as error:  # which concerns all files
-            raise WorkersError(str(error)) from None
-        self.limits.begin_job()
-        return _score(scorer, sample)
+        with model_errors():
+            scorer = load_scorer(self.detector, self.limits)
+            self.limits.begin_job()
+            return _score(scorer, sample)
+
+
+@contextmanager
+def model_errors() -> Iterator[None]:
+    """What is wrong with a model concerns all files."""
+    from hyperheat.bugs.onnx.session import ModelError
+
+    try:
+        yield
+    except ModelError as error:
+        raise WorkersError(str(error)) from None
 
 
 def run_in_workers(
@@ -223,16 +241,23 @@ def run_in_workers(
     return run_jobs(work, jobs, workers=workers, limits=limits, preload=MODULES, prepare=prepare)
 
 
-def load_scorer(detector: Detector) -> "Scorer":
-    """What scores functions, loaded once in a process."""
-    return _load_scorer(detector.folder, detector.key)
+def load_scorer(detector: Detector, limits: Limits = LIMITS) -> "Scorer":
+    """What scores functions, loaded and tried once in a process; raises ModelError."""
+    return _load_scorer(detector.folder, detector.key, limits)
 
 
 @lru_cache(maxsize=1)
-def _load_scorer(folder: Path, key: str) -> "Scorer":
+def _load_scorer(folder: Path, key: str, limits: Limits) -> "Scorer":
     from hyperheat.bugs.onnx import Scorer
+    from hyperheat.bugs.onnx.session import ModelError
+    from hyperheat.check.trial import try_model
 
-    return Scorer.of(load_once(folder, key))
+    try:
+        scorer = Scorer.of(load_once(folder, key))
+    except ValueError as error:  # files that are not those of the manifest
+        raise ModelError(str(error)) from None
+    try_model(scorer, limits)
+    return scorer
 
 
 def _score(scorer: "Scorer", sample: "Sample") -> "SampleScores":

@@ -133,6 +133,10 @@ class Vocabulary:
                 ):
                     raise ValueError(f"{table}: expected a list of strings, got {str(content[table])[:60]}")
             return cls(labels=tuple(content["labels"]), names=tuple(content["names"]), split=content["split"])
+        except RecursionError:
+            raise ValueError(
+                "not a vocabulary: expected JSON, got lists that are nested too deeply"
+            ) from None
         except (ValueError, TypeError) as error:
             raise ValueError(f"not a vocabulary: {error}") from error
 
