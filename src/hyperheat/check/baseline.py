@@ -10,13 +10,13 @@ key is the fingerprint of the finding, which does not change when code moves. Fi
 fingerprints, so that of three with two known ones the third is shown.
 """
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from hyperheat.files.reading import SkippedFile, read_regular
+from hyperheat.files.parsing import parse_json
+from hyperheat.files.reading import read_regular
 from hyperheat.files.writing import refuse_links, write_whole
 from hyperheat.report.finding import Finding
 from hyperheat.report.fingerprint import fingerprints
@@ -105,10 +105,10 @@ def read_baseline(path: Path) -> Baseline:
         text = read_regular(path, max_bytes=_MAX_BYTES).decode()
         if _CONFLICT.search(text):
             raise BaselineError(f"{path}: expected a baseline, got one with merge conflicts")
-        content = json.loads(text)
+        content = parse_json(text)
     except BaselineError:
         raise
-    except (SkippedFile, ValueError, RecursionError) as error:
+    except ValueError as error:
         raise BaselineError(f"{path}: expected a baseline, got: {error}") from None
     if not isinstance(content, dict) or content.get("version") != _VERSION:
         got = content.get("version", "none") if isinstance(content, dict) else type(content).__name__

@@ -3,8 +3,10 @@
 Everything here may be asked to read a file that was made to do harm, so scans call it in processes that can be ended.
 """
 
+import ast
 import hashlib
 import re
+import warnings
 from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
@@ -13,7 +15,7 @@ import numpy as np
 from hyperheat.bugs.onnx import SampleScores
 from hyperheat.bugs.onnx.calibration import Calibration
 from hyperheat.bugs.sample import NO_BUG, Origin, Sample, encode_candidates
-from hyperheat.check.encoding import SlowEncodingError, decode
+from hyperheat.check.encoding import SlowEncodingError, decode, without_stray_bytes
 from hyperheat.check.records import Record, comment_record, join_parts
 from hyperheat.check.suppressions import find_suppressions
 from hyperheat.check.suspicion import Question, answer
@@ -120,12 +122,27 @@ def read_module(text: str, *, max_characters: int = MAX_CHARACTERS) -> ModuleGra
 def read_text(data: bytes) -> str:
     """The text of a file; raises SourceError if Python could not read it."""
     try:
-        return decode(data)[0]
+        text = decode(data)[0]
     except SlowEncodingError as error:
         raise TooMuchSource(None, 1, str(error)) from None
     except (SyntaxError, LookupError, UnicodeError):
         Source.read(data)  # which says what is wrong with it
         raise
+    clean = without_stray_bytes(text)
+    if clean != text and not _is_compiled(data):
+        Source.read(data)
+    return clean
+
+
+def _is_compiled(data: bytes) -> bool:
+    """Whether Python takes bytes that are not all text: it does so in comments."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(data, "<source>", "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
 
 
 def _check_lines(text: str) -> None:

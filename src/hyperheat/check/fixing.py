@@ -15,7 +15,8 @@ from pathlib import Path
 
 from hyperheat.check.changes import why_not_clean
 from hyperheat.check.discover import MAX_BYTES, FoundFile
-from hyperheat.check.encoding import decode
+from hyperheat.check.encoding import decode, encode
+from hyperheat.check.examine import read_text
 from hyperheat.check.scan import LIMITS
 from hyperheat.check.workers import MODULES
 from hyperheat.files.reading import SkippedFile, read_regular
@@ -130,7 +131,7 @@ def write_repair(repair: Repair, *, root: Path, allow_dirty: bool) -> None:
 
 def _read_again(data: bytes) -> str | None:
     try:
-        Source.read(data, max_characters=len(data)).parse()
+        Source.read(read_text(data), max_characters=len(data)).parse()
     except SourceError as error:
         return f"expected Python after the repair, got: {error}"
     return None
@@ -150,8 +151,8 @@ def _edited(data: bytes, fix: Fix) -> bytes:
     text, encoding = decode(data)
     after = SourceText(text).edited(fix.edits)
     try:
-        repaired = after.encode(encoding)
-        same = text.encode(encoding) == data and decode(repaired) == (after, encoding)
+        repaired = encode(after, encoding)
+        same = encode(text, encoding) == data and decode(repaired) == (after, encoding)
     except (UnicodeError, SyntaxError, LookupError) as error:
         raise FixError(f"expected a repair that can be written in {encoding}, got: {error}") from None
     if not same:

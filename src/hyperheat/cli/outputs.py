@@ -2,12 +2,13 @@
 
 import os
 import stat
+import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal, NamedTuple, TextIO
 
-__all__ = ["Format", "Output", "colourful", "parse_outputs", "put", "write_output"]
+__all__ = ["Format", "Output", "colourful", "flush_output", "parse_outputs", "put", "write_output"]
 
 Format = Literal["text", "json", "jsonl", "sarif", "github", "junit", "html"]
 """The formats by name, written here too so that help needs none of them; a test compares."""
@@ -68,15 +69,32 @@ def _is_stream(path: Path) -> bool:
 
 
 def put(text: str, stream: TextIO) -> None:
-    """Write UTF-8, whatever the stream was set to; a reader who has seen enough is no problem."""
+    """Write UTF-8, whatever the stream was set to; a reader who has seen enough is no problem.
+
+    Raises OSError if what goes to standard output cannot be written, on a full disk for example.
+    """
     data = text.encode("utf-8", "backslashreplace")
     try:
         stream.flush()
         stream.buffer.write(data)
         stream.flush()
-    except BrokenPipeError:
-        with suppress(OSError):  # so that nothing is said about it when the program ends
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    except OSError as error:
+        _silence(stream)
+        if stream is not sys.stderr and not isinstance(error, BrokenPipeError):
+            raise OSError(f"standard output: cannot be written: {error.strerror}") from None
+
+
+def flush_output() -> None:
+    """Write what commands have left in standard output. Raises OSError if that is not possible."""
+    put("", sys.stdout)
+
+
+def _silence(stream: TextIO) -> None:
+    """Send what is left in a stream nowhere, so that nothing is said about it when the program ends."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
 
 
 def colourful(stream: TextIO) -> bool:

@@ -11,6 +11,7 @@ from typing import Literal
 
 import numpy as np
 
+from hyperheat.files.parsing import parse_json
 from hyperheat.hypergraph import Hypergraph, names
 from hyperheat.hypergraph.files import whole_file
 
@@ -122,7 +123,7 @@ class Vocabulary:
     def parse(cls, data: bytes) -> "Vocabulary":
         """Read the bytes of what `save` wrote."""
         try:
-            content = json.loads(data.decode())
+            content = parse_json(data.decode())
             if set(content) != {"split", "labels", "names"}:
                 raise ValueError(
                     f"expected the keys split, labels, names, got {', '.join(map(str, content))}"
@@ -133,10 +134,6 @@ class Vocabulary:
                 ):
                     raise ValueError(f"{table}: expected a list of strings, got {str(content[table])[:60]}")
             return cls(labels=tuple(content["labels"]), names=tuple(content["names"]), split=content["split"])
-        except RecursionError:
-            raise ValueError(
-                "not a vocabulary: expected JSON, got lists that are nested too deeply"
-            ) from None
         except (ValueError, TypeError) as error:
             raise ValueError(f"not a vocabulary: {error}") from error
 

@@ -4,12 +4,12 @@ Nothing here needs numpy, so that a scan whose results are all known starts at o
 """
 
 import hashlib
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import hyperheat
+from hyperheat.files.parsing import parse_json
 from hyperheat.files.reading import SkippedFile, read_regular
 
 __all__ = [
@@ -55,7 +55,7 @@ def read_manifest(folder: Path) -> dict[str, dict[str, Any]]:
     """What the manifest of an exported detector says of each file."""
     path = folder / "manifest.json"
     try:
-        manifest = json.loads(_read(path, 1 << 16))
+        manifest = parse_json(_read(path, 1 << 16))
     except FileNotFoundError:
         raise ValueError(
             f"{folder}: expected an exported detector, got a folder without manifest.json"
@@ -66,7 +66,7 @@ def read_manifest(folder: Path) -> dict[str, dict[str, Any]]:
         ) from None
     except SkippedFile as error:
         raise ValueError(f"{path}: expected the manifest of an exported detector, got: {error}") from None
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise ValueError(f"{path}: not a manifest: {error}") from None
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise ValueError(f"{path}: expected the format {FORMAT!r}, got something else")

@@ -8,7 +8,6 @@
 Letters: L locations, G samples, R rewrites.
 """
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,6 +23,7 @@ from hyperheat.bugs.onnx.manifest import FORMAT
 from hyperheat.bugs.onnx.session import LoadedModel, ModelError, is_out_of_memory, load_model
 from hyperheat.bugs.sample import TEXTS, Sample
 from hyperheat.bugs.views import BinaryEdges, Hyperedges
+from hyperheat.files.parsing import parse_json
 from hyperheat.hypergraph import Hypergraph
 from hyperheat.tensors import BudgetSampler, HypergraphBatch, Segments, Vocabulary
 
@@ -74,10 +74,7 @@ class ScorerConfig:
     @classmethod
     def parse(cls, content: bytes) -> "ScorerConfig":
         """Read the configuration and refuse one of another format, or of other texts to put in."""
-        try:
-            values = json.loads(content)
-        except RecursionError:
-            raise ValueError("expected JSON, got lists that are nested too deeply") from None
+        values = parse_json(content)
         if not isinstance(values, dict) or values.pop("format", None) != FORMAT:
             raise ValueError(f"expected the format {FORMAT!r}, got something else")
         if values.pop("texts", None) != [list(text) for text in TEXTS]:
