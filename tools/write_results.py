@@ -1,7 +1,7 @@
 """Write the pages of docs/results from the JSON files beside them.
 
-`hyperheat bench ... --json` makes these, `tools/collect_bugs.py` those of trained detectors, `tools/collect_check.py` those
-of the checker and `tools/collect_kg.py` those of trained models of statements.
+`hyperheat bench ... --json` makes these, `tools/collect_bugs.py` those of trained detectors, `tools/released_page.py` those of released
+bugs, `tools/collect_check.py` those of the checker and `tools/collect_kg.py` those of trained models of statements.
 """
 
 import json
@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # also when a test runs this fil
 
 from check_page import check_page
 from kg_page import kg_page
+from released_page import released_section
 from settings_table import settings_table
 from tables import fixes_command, number, percent, table
 
@@ -146,6 +147,7 @@ def bugs_page(folder: Path = FOLDER) -> str:
             "",
             *_bugs_results(rows, details, "heldout", "Held-out packages"),
             *_bugs_results(rows, details, "realbugs", "Real fixes"),
+            *(released_section(_read("released", folder)) if (folder / "released.json").exists() else ()),
             "## Curves",
             "",
             "*joint* and the loss on the validation split over the samples seen; the points are in `bugs-runs.json`.",

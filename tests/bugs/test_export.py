@@ -16,6 +16,7 @@ from tests.check.scores import CALIBRATION
 from tests.hostile.models import relist
 from tools.check_export import compare, torch_scores
 
+from hyperheat.bugs.answers import answer_all
 from hyperheat.bugs.export import export_detector, facts_of_corpus
 from hyperheat.bugs.folder import DetectorConfig, new_detector, save_detector
 from hyperheat.bugs.onnx import Scorer
@@ -130,6 +131,20 @@ def test_functions_of_the_library_get_the_findings_of_torch(tmp_path):
     other = compare(detector(layers=1), Scorer.load(tmp_path), CALIBRATION, 2, 3)
     assert other.difference > 1e-4
     assert len(other.problems) == 2
+
+
+def test_an_exported_detector_answers_as_torch_does(tmp_path):
+    one, samples = detector(), all_samples(every=2)
+    (_, mine), (_, other) = (
+        next(answer_all(asked, samples, [1] * len(samples), budget=10_000))
+        for asked in (one, exported(one, tmp_path))
+    )
+    assert 0 < mine.located.sum() < len(samples)
+    assert 0 < mine.repaired.sum() < len(samples)
+    for column in ("kind", "read", "alarm", "located", "repaired", "finding"):
+        np.testing.assert_array_equal(getattr(mine, column), getattr(other, column), err_msg=column)
+    for column in ("probability", "confidence", "loss"):
+        np.testing.assert_allclose(getattr(mine, column), getattr(other, column), atol=1e-5, err_msg=column)
 
 
 def test_findings_join_location_and_rewrite(tmp_path):

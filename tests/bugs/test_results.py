@@ -12,7 +12,8 @@ import pytest
 from tests.bugs.samples import all_samples
 
 from hyperheat.bugs.corpus import Settings, build_corpus, source_packages
-from hyperheat.bugs.mining.writing import FixFolder
+from hyperheat.bugs.mining import Reference
+from hyperheat.bugs.mining.folder import ProjectResult, RealBugs
 from hyperheat.bugs.recipes import RECIPES
 from hyperheat.cli import app
 from hyperheat.train import override
@@ -40,8 +41,10 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A corpus, real fixes and two runs, as the commands of the page leave them."""
     work = tmp_path_factory.mktemp("results")
     build_corpus(source_packages(PROJECT), work / "corpus", Settings(clean=0.34), workers=1)
-    fixes = FixFolder(work / "realbugs")
-    fixes.add("owner/box", [sample for sample in all_samples(every=9) if sample.kind != "clean"])
+    fixes = RealBugs(work / "realbugs")
+    reference = Reference.of({"repo": "owner/box", "sha": "1234567", "path": "a.py"})
+    samples = [sample for sample in all_samples(every=9) if sample.kind != "clean"]
+    fixes.write([reference], ProjectResult(samples=samples), with_clean=False)
     fixes.finish({"refs": "refs.jsonl.gz", "where": ["fix_like=true"], "with_clean": False}, {})
     for name, (recipe, *changes) in RUNS.items():
         run = work / name

@@ -11,21 +11,64 @@ from hyperheat.bugs.dataset import Dataset
 from hyperheat.bugs.folder import Detector
 from hyperheat.bugs.metrics import CLEAN, Answers
 from hyperheat.bugs.model import Scores
+from hyperheat.bugs.onnx.scorer import SampleScores, Scorer
 from hyperheat.bugs.sample import NO_BUG, Sample
 from hyperheat.tensors import BudgetSampler
 
-__all__ = ["answer", "answer_all"]
+__all__ = ["answer", "answer_all", "answer_exported"]
 
 
 def answer_all(
-    detector: Detector, samples: Sequence[Sample] | Dataset, sizes: Sequence[int], *, budget: int = 12_000
+    detector: Detector | Scorer,
+    samples: Sequence[Sample] | Dataset,
+    sizes: Sequence[int],
+    *,
+    budget: int = 12_000,
 ) -> Iterator[tuple[list[int], Answers]]:
     """The answers to all samples, batch by batch, with the numbers of the samples in each."""
     order = np.argsort(sizes, kind="stable")  # batches of equal sizes waste least
     sampler = BudgetSampler(sizes=[sizes[i] for i in order], budget=budget, shuffle=False)
     for batch in sampler.batches():
         indices = [int(order[i]) for i in batch]
-        yield indices, answer(detector, [samples[i] for i in indices])
+        chosen = [samples[i] for i in indices]
+        if isinstance(detector, Scorer):
+            yield indices, answer_exported(detector, chosen)
+        else:
+            yield indices, answer(detector, chosen)
+
+
+def answer_exported(scorer: Scorer, samples: Sequence[Sample]) -> Answers:
+    """The answers of an exported detector to one batch of samples."""
+    readable = [sample for sample in samples if scorer.problem(sample) is None]
+    scores = iter(scorer.score(readable))
+    return Answers.join(
+        _unread(sample) if scorer.problem(sample) is not None else _answer_of(sample, next(scores))
+        for sample in samples
+    )
+
+
+def _answer_of(sample: Sample, scores: SampleScores) -> Answers:
+    """The answer to one sample, from its log-probabilities."""
+    best_location, best = int(scores.locations.argmax()), int(scores.findings.argmax())
+    alarm = bool(scores.locations[best_location] > scores.no_bug)
+    loss, located, repaired = -scores.no_bug, not alarm, False
+    if sample.target != NO_BUG:
+        true_location = scores.location_of[sample.target]
+        there = np.flatnonzero(scores.location_of == true_location)
+        located = alarm and best_location == true_location
+        repaired = bool(there[scores.rewrites[there].argmax()] == sample.target)
+        loss = -float(scores.findings[sample.target])
+    values = {
+        "read": True,
+        "alarm": alarm,
+        "located": located,
+        "repaired": repaired,
+        "probability": np.exp(scores.locations[best_location] if alarm else scores.no_bug),
+        "confidence": np.exp(scores.findings[best]),
+        "finding": best == sample.target,
+        "loss": loss,
+    }
+    return Answers(kind=_kinds([sample]), **{name: np.array([value]) for name, value in values.items()})
 
 
 def answer(detector: Detector, samples: Sequence[Sample]) -> Answers:

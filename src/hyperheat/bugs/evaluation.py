@@ -1,6 +1,6 @@
 """A detector on a data set: the figures, by kind, over the threshold, and drawn."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from hyperheat.bugs.answers import answer_all
 from hyperheat.bugs.dataset import Dataset
 from hyperheat.bugs.folder import Detector
 from hyperheat.bugs.metrics import (
+    CLEAN,
     Answers,
     Metrics,
     PrecisionRecall,
@@ -18,9 +19,12 @@ from hyperheat.bugs.metrics import (
     measure_by_kind,
     precision_recall,
 )
+from hyperheat.bugs.onnx.calibration import Calibration
+from hyperheat.bugs.onnx.scorer import Scorer
+from hyperheat.bugs.sample import Sample
 from hyperheat.hypergraph.files import whole_file
 
-__all__ = ["Evaluation", "draw", "evaluate", "select"]
+__all__ = ["Evaluation", "count_tiers", "draw", "evaluate", "select"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +72,7 @@ def select(data: Dataset, tags: tuple[str, ...], without: tuple[str, ...]) -> li
 
 
 def evaluate(
-    detector: Detector,
+    detector: Detector | Scorer,
     data: Dataset,
     indices: list[int] | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -91,8 +95,33 @@ def evaluate(
         by_kind=measure_by_kind(answers),
         curve=precision_recall(answers),
         answers=answers,
-        parameters=detector.parameters,
+        parameters=detector.config.parameters if isinstance(detector, Scorer) else detector.parameters,
     )
+
+
+def count_tiers(
+    answers: Answers, samples: Sequence[Sample], calibration: Calibration
+) -> dict[str, dict[str, int]]:
+    """What tier A shows, and what A and B show: bugs with the right finding or another, and alarms without a bug.
+
+    Functions that are too small to be judged count as having no finding.
+    """
+    judged = np.array([len(sample.candidates) >= calibration.min_candidates for sample in samples])
+    probability = np.where(judged & answers.read, answers.confidence, 0.0)
+    with np.errstate(divide="ignore"):
+        confidence = np.array([calibration.confidence(float(p)) for p in np.log(probability)])
+    buggy = answers.kind != CLEAN
+    tiers = {}
+    for tier, threshold in calibration.tiers.items():
+        shown = (confidence >= threshold) & (probability > 0)
+        tiers[tier] = {
+            "bugs": int(buggy.sum()),
+            "right": int((shown & buggy & answers.finding).sum()),
+            "wrong": int((shown & buggy & ~answers.finding).sum()),
+            "clean": int((~buggy).sum()),
+            "alarms": int((shown & ~buggy).sum()),
+        }
+    return tiers
 
 
 def draw(evaluations: Mapping[str, Evaluation], out: str | Path) -> None:

@@ -26,7 +26,7 @@ kg = App(name="kg", help="Statements with qualifiers: import, check and complete
 app.command(kg)
 
 _NEEDS = "hyperheat: this command needs the package {name!r}: pip install 'hyperheat[{extra}]'"
-_TRAIN = ("torch", "safetensors", "pyarrow", "pyoxigraph", "matplotlib", "tokenizers", "onnx")
+_TRAIN = ("torch", "packaging", "safetensors", "pyarrow", "pyoxigraph", "matplotlib", "tokenizers", "onnx")
 _EXTRAS = {**dict.fromkeys(_TRAIN, "train"), "ray": "ray"}
 
 app.command(
@@ -68,6 +68,11 @@ bench.command(
     help="Bug samples made, learned and answered per second, by encoder.",
 )
 bench.command(
+    "hyperheat.cli.bench_mine:bench_mine",
+    name="mine",
+    help="Releases of packages compared, in search of bugs that shipped.",
+)
+bench.command(
     "hyperheat.cli.bench_kg:bench_kg",
     name="kg",
     help="Seconds per epoch of models of statements, by encoder, beside a naive path.",
@@ -78,8 +83,15 @@ bench.command(
     help="Scans with and without a cache, beside pylint.",
 )
 bugs.command("hyperheat.cli.bugs_corpus:corpus", help="Make functions with and without a bug from packages.")
-bugs.command("hyperheat.cli.bugs_mine:mine", help="Find past fixes of such bugs in git histories.")
+bugs.command(
+    "hyperheat.cli.bugs_mine:mine",
+    help="Find bugs that were mended, in releases of packages and in git histories.",
+)
 bugs.command("hyperheat.cli.bugs_mine:realise", help="Turn references to fixes into samples.")
+bugs.command(
+    "hyperheat.cli.bugs_confirm:confirm",
+    help="Count the findings in old releases of packages that later ones mended.",
+)
 bugs.command("hyperheat.cli.bugs:train", help="Train a detector.")
 bugs.command("hyperheat.cli.bugs_export:export", help="Write a detector for a scanner without torch.")
 bugs.command("hyperheat.cli.bugs_calibrate:calibrate", help="Measure how far its findings can be trusted.")

@@ -13,7 +13,10 @@ from hyperheat.hypergraph.files import file_sha256
 
 if TYPE_CHECKING:
     from hyperheat.bugs.evaluation import Evaluation
+    from hyperheat.bugs.folder import Detector
     from hyperheat.bugs.metrics import Metrics
+    from hyperheat.bugs.onnx.calibration import Calibration
+    from hyperheat.bugs.onnx.scorer import Scorer
 
 __all__ = ["evaluate", "train"]
 
@@ -76,7 +79,7 @@ def evaluate(
     Parameters
     ----------
     model
-        The folder of a model, such as best/ of a run.
+        The folder of a model, such as best/ of a run, or of an exported detector.
     data
         A folder of samples that bugs corpus, bugs mine or bugs realise wrote.
     split
@@ -97,30 +100,59 @@ def evaluate(
     import torch
 
     from hyperheat.bugs.dataset import Dataset, draw_indices
-    from hyperheat.bugs.evaluation import draw, select
+    from hyperheat.bugs.evaluation import count_tiers, draw, select
     from hyperheat.bugs.evaluation import evaluate as evaluate_detector
-    from hyperheat.bugs.folder import load_detector
+    from hyperheat.bugs.onnx.scorer import Scorer
 
     if threads is not None:
         torch.set_num_threads(threads)
     try:
-        detector = load_detector(model)
-        samples = Dataset(data, split, pairs=detector.view.needs_pairs)
+        detector, weights, calibration = _load(model)
+        needs_pairs = not isinstance(detector, Scorer) and detector.view.needs_pairs
+        samples = Dataset(data, split, pairs=needs_pairs)
         chosen = select(samples, tag, without) if tag or without else list(range(len(samples)))
         if limit is not None:
             chosen = [chosen[index] for index in draw_indices(len(chosen), limit)]
         evaluation = evaluate_detector(detector, samples, chosen, _progress)
+        tiers = {}
+        if calibration is not None:
+            tiers = count_tiers(evaluation.answers, [samples[index] for index in chosen], calibration)
         if png is not None:
             draw({model.resolve().parent.name: evaluation}, png)
     except (ValueError, OSError, ImportError) as error:
         fail(error)
     if json:
         options = {"split": split, "tag": list(tag), "without": list(without), "limit": limit}
-        weights = {"weights_sha256": file_sha256(model / "model.safetensors")}
-        content = {"model": str(model), **weights, "data": str(data), **options, **evaluation.to_json()}
+        facts = {"weights_sha256": weights, **({"tiers": tiers} if tiers else {})}
+        content = {"model": str(model), **facts, "data": str(data), **options, **evaluation.to_json()}
         sys.stdout.write(json_module.dumps(content, indent=1) + "\n")
     else:
-        sys.stdout.write(_table(evaluation) + "\n")
+        sys.stdout.write("\n".join([_table(evaluation), *_tiers(tiers)]) + "\n")
+
+
+def _load(folder: Path) -> "tuple[Detector | Scorer, str, Calibration | None]":
+    """A trained or an exported detector, the hash of its weights, and its calibration if it has one."""
+    from hyperheat.bugs.folder import load_detector
+    from hyperheat.bugs.onnx.calibration import Calibration
+    from hyperheat.bugs.onnx.manifest import CALIBRATION
+    from hyperheat.bugs.onnx.scorer import Scorer
+
+    if not (folder / "model.onnx").exists():
+        return load_detector(folder), file_sha256(folder / "model.safetensors"), None
+    scorer = Scorer.load(folder)
+    path = folder / CALIBRATION
+    return scorer, scorer.fingerprint, Calibration.parse(path.read_bytes()) if path.exists() else None
+
+
+def _tiers(tiers: dict[str, dict[str, int]]) -> list[str]:
+    if not tiers:
+        return []
+    rows = ["", f"{'tier':<8} {'bugs found':>12} {'wrong findings':>15} {'false alarms':>14}"]
+    for tier, count in tiers.items():
+        name = tier if tier == "A" else f"A and {tier}"
+        found, alarms = f"{count['right']} of {count['bugs']}", f"{count['alarms']} of {count['clean']}"
+        rows.append(f"{name:<8} {found:>12} {count['wrong']:>15} {alarms:>14}")
+    return rows
 
 
 _COLUMNS = ("joint", "loc", "repair", "false_alarms", "ece")

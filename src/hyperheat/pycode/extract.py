@@ -23,7 +23,14 @@ from hyperheat.pycode.semantics import CallCounts, relations
 from hyperheat.pycode.source import MAX_CHARACTERS, Source, SourceError
 from hyperheat.pycode.syntax import FunctionSyntax
 
-__all__ = ["FunctionGraph", "ModuleFacts", "ModuleGraphs", "extract", "extract_function"]
+__all__ = [
+    "FunctionGraph",
+    "ModuleFacts",
+    "ModuleGraphs",
+    "extract",
+    "extract_function",
+    "outermost_functions",
+]
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -117,6 +124,11 @@ def extract_function(source: str, original: FunctionGraph, facts: ModuleFacts) -
             facts.source.path, original.span[0], f"expected the text of one function, got {got}"
         )
     return _build(functions[0][1], original.name, original.scope, text, facts)
+
+
+def outermost_functions(tree: ast.Module) -> Iterator[tuple[str, FunctionNode]]:
+    """Qualified name and node of every function of a module that is inside no other function, in source order."""
+    return ((name, node) for name, node, _ in _outermost(tree.body, "", ModuleScope.of(tree)))
 
 
 def _outermost(

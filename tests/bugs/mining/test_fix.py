@@ -76,7 +76,7 @@ def test_other_line_ends_and_a_byte_order_mark(line_end):
         (BODY.replace("import os", "import sys"), "code outside of functions changes"),
         (
             BODY.replace("left, right):", "left, right=1):"),
-            "a default value, decorator or annotation changes",
+            "a default value or decorator changes",
         ),
         (BODY.replace("- 1", "+ 1").replace("<", ">"), "no candidate leads to the fixed function"),
         (BODY.replace("os.path.join", "os.path.split"), "no candidate leads to the fixed function"),

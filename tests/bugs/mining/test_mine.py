@@ -6,48 +6,93 @@ from collections import Counter
 import pytest
 from tests.bugs.mining.conftest import History
 
+from hyperheat.bugs.corpus.packages import split_of
 from hyperheat.bugs.dataset import Dataset, read_manifest
-from hyperheat.bugs.mining import GitError, Mining, Repository, mine, read_references
-from hyperheat.bugs.mining.sieve import distinct
+from hyperheat.bugs.gathering import RepositorySource, gather
+from hyperheat.bugs.mining import GitError, Mining, Reference, Repository, mine, read_references
+from hyperheat.bugs.mining.commits import repository_samples
+from hyperheat.bugs.mining.distinct import distinct_fixes
 from hyperheat.cli.bugs_mine import mine as command
 
 PLUS = "def f(left, right):\n    both = left + right\n    return both, left, right\n"
 MINUS = PLUS.replace("+", "-")
 OTHER = PLUS.replace("def f", "def g")
+SPLIT = split_of("name", 0)
+"""Of a repository that is called name and declares no other name."""
 
 
 def found(history, **settings):
     counts = Counter()
-    mined = distinct(mine(Repository.open(history.folder), Mining(**settings), counts), counts)
-    return [m.reference for m in mined], counts
+    newest_first = list(mine(Repository.open(history.folder), Mining(**settings), counts))
+    return [Reference.of(record) for record in distinct_fixes([newest_first[::-1]], counts)], counts
 
 
 def test_a_fix_becomes_a_reference_and_a_sample(history, tmp_path):
     parent = history.commit("begin", {"a.py": PLUS})
     sha = history.commit("Fix the sign", {"a.py": MINUS})
-    command([history.folder], out=tmp_path / "out", with_clean=True)
+    command((history.folder,), out=tmp_path / "out", with_clean=True)
     shards = read_manifest(tmp_path / "out")["shards"]
     assert [shard["kinds"] for shard in shards] == [{"binary-operator": 1, "clean": 1}]
-    buggy, clean = Dataset(tmp_path / "out", "test")
+    assert [shard["path"] for shard in shards] == [f"{SPLIT}/owner+name.parquet"]
+    buggy, clean = Dataset(tmp_path / "out", SPLIT)
     assert (buggy.source, buggy.kind) == (PLUS, "binary-operator")
     assert (clean.source, clean.kind) == (MINUS, "clean")
     assert (buggy.origin.project, buggy.origin.version) == ("owner/name", sha)
     assert (buggy.origin.path, buggy.origin.function, buggy.origin.line) == ("a.py", "f", 1)
-    assert buggy.origin.tags == ("fix", "main")
-    assert clean.origin.tags == ("fix", "main", "repaired")
-    command([history.folder], refs_only=tmp_path / "refs.jsonl")
-    (reference,) = read_references(tmp_path / "refs.jsonl")
+    assert buggy.origin.tags == ("fix", "main", "likely")
+    assert clean.origin.tags == ("fix", "main", "likely", "repaired")
+    (reference,) = read_references(tmp_path / "out" / "references.jsonl.gz")
+    assert isinstance(reference, Reference)
     record = reference.record
     assert (reference.sha, reference.parent, reference.kind) == (sha, parent, "binary-operator")
     assert (record["before_text"], record["after_text"], record["span"]) == ("+", "-", [2, 16, 2, 17])
+    assert (record["role"], record["released_as"], record["split"]) == ("Assign.value", "name", SPLIT)
+
+
+def test_references_alone_and_samples_later(history, tmp_path):
+    history.commit("begin", {"a.py": PLUS})
+    history.commit("Fix the sign", {"a.py": MINUS})
+    command((history.folder,), out=tmp_path / "out", refs_only=True)
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [".work", "references.jsonl.gz"]
+    command((history.folder,), out=tmp_path / "out")
+    assert len(Dataset(tmp_path / "out", SPLIT)) == 1
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("pyproject.toml", '[project]\nname = "Some.Name"\n'),
+        ("pyproject.toml", '[tool.poetry]\nname = "some_name"\n'),
+        ("pyproject.toml", '[tool.flit.metadata]\nmodule = "x"\ndist-name = "some-name"\n'),
+        ("setup.cfg", "[metadata]\nname = some-name\n"),
+        ("setup.py", "from setuptools import setup\nsetup(\n    name='Some-Name',\n)\n"),
+        ("setup.py", "NAME = 'some.name'\nsetup(name=NAME)\n"),
+    ],
+)
+def test_a_repository_is_split_by_the_name_it_is_released_under(history, tmp_path, file, text):
+    history.commit("begin", {"a.py": PLUS, file: text})
+    history.commit("Fix", {"a.py": MINUS})
+    command((history.folder,), out=tmp_path / "out", refs_only=True)
+    (reference,) = read_references(tmp_path / "out" / "references.jsonl.gz")
+    assert reference.record["released_as"] == "some-name"
+    assert reference.split == split_of("some-name", 0)
+
+
+@pytest.mark.parametrize("text", ["name = [", "[tool]\npoetry = 1\n", '[project]\nname = "no name!"\n'])
+def test_a_name_that_cannot_be_read_is_that_of_the_repository(history, tmp_path, text):
+    history.commit("begin", {"a.py": PLUS, "pyproject.toml": text, "setup.cfg": text})
+    history.commit("Fix", {"a.py": MINUS})
+    command((history.folder,), out=tmp_path / "out", refs_only=True)
+    (reference,) = read_references(tmp_path / "out" / "references.jsonl.gz")
+    assert reference.record["released_as"] == "name"
 
 
 def test_equal_runs_write_equal_bytes(history, tmp_path):
     history.commit("begin", {"a.py": PLUS})
     history.commit("Fix the sign", {"a.py": MINUS})
     for out in ("one", "two"):
-        command([history.folder], out=tmp_path / out)
-    names = ["manifest.json", "test/owner+name.parquet"]
+        command((history.folder,), out=tmp_path / out)
+    names = ["manifest.json", "references.jsonl.gz", f"{SPLIT}/owner+name.parquet"]
     assert all((tmp_path / "one" / n).read_bytes() == (tmp_path / "two" / n).read_bytes() for n in names)
 
 
@@ -110,8 +155,10 @@ def test_calls_lead_to_the_project_of_the_time(history):
     )
     history.commit("Fix", {"p/a.py": calling.replace("+", "-")})
     history.commit("later", {"p/b.py": "def g(x, y): pass\n"})
-    (mined,) = mine(Repository.open(history.folder), Mining(), Counter())
-    assert "height" in str(mined.samples[0].graph)
+    repository = Repository.open(history.folder)
+    references = [Reference.of(record) for record in mine(repository, Mining(), Counter())]
+    (sample,) = repository_samples(references, repository, with_clean=False).samples
+    assert "height" in str(sample.graph)
 
 
 def test_files_that_do_not_parse_or_are_renamed_are_counted(history):
@@ -152,22 +199,32 @@ def test_what_is_no_history(history, tmp_path, capsys):
         with pytest.raises(GitError, match=f"{folder}: expected a git repository, got {got}"):
             Repository.open(tmp_path / folder)
     with pytest.raises(SystemExit):
-        command([tmp_path / "no"], out=tmp_path / "out")
+        command((tmp_path / "no",), out=tmp_path / "out")
     assert "expected a git repository, got nothing there" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
     with pytest.raises(SystemExit):
-        command([history.folder])
-    assert capsys.readouterr().err == "expected either --out DIR or --refs-only FILE, got neither\n"
+        command(out=tmp_path / "out")
+    message = "nothing to mine: give git repositories, --package NAME or --packages FILE\n"
+    assert capsys.readouterr().err == message
 
 
 def test_one_bad_repository_does_not_stop_the_others(history, tmp_path, capsys):
     history.commit("begin", {"a.py": PLUS})
     history.commit("Fix", {"a.py": MINUS})
-    command([tmp_path / "no", history.folder], out=tmp_path / "out")
+    command(
+        (
+            tmp_path / "no",
+            history.folder,
+        ),
+        out=tmp_path / "out",
+    )
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     assert [shard["samples"] for shard in manifest["shards"]] == [1]
     assert list(manifest["report"]["failed"]) == [str(tmp_path / "no")]
-    assert "found" in capsys.readouterr().out
+    printed = capsys.readouterr()
+    assert "found" in printed.out
+    assert printed.err.count(str(tmp_path / "no")) == 1
+    assert printed.err.endswith("1 of 2 failed; the same command tries them again\n")
 
 
 def test_bare_repositories_and_names_from_addresses(history, tmp_path):
@@ -195,44 +252,78 @@ def test_every_repository_has_a_name_that_references_take(tmp_path, folder, orig
     history.commit("Fix", {"a.py": MINUS})
     if origin is not None:
         history.git("config", "remote.origin.url", origin)
-    command([history.folder], out=tmp_path / "out")
+    command((history.folder,), out=tmp_path / "out")
     assert [shard["project"] for shard in read_manifest(tmp_path / "out")["shards"]] == [name]
 
 
-def test_an_error_in_one_repository_does_not_stop_the_others(history, tmp_path, monkeypatch):
+def test_an_error_in_one_repository_does_not_stop_the_others(history, tmp_path, capsys):
     for each in (history, History(tmp_path / "bad")):
         each.commit("begin", {"a.py": PLUS})
         each.commit("Fix", {"a.py": MINUS})
-    real = Repository.changes
-
-    def changes(repository, **limits):
-        if repository.name == "local/bad":
-            raise ValueError("expected a history, got nonsense")
-        return real(repository, **limits)
-
-    monkeypatch.setattr(Repository, "changes", changes)
-    command([tmp_path / "bad", history.folder], out=tmp_path / "out")
+    tree = (tmp_path / "bad" / ".git" / "objects").joinpath(*_in_store(tmp_path / "bad"))
+    tree.chmod(0o644)
+    tree.write_bytes(b"nonsense")
+    command(
+        (
+            tmp_path / "bad",
+            history.folder,
+        ),
+        out=tmp_path / "out",
+    )
     manifest = read_manifest(tmp_path / "out")
     assert [shard["project"] for shard in manifest["shards"]] == ["owner/name"]
-    assert manifest["report"]["failed"] == {str(tmp_path / "bad"): "expected a history, got nonsense"}
+    assert list(manifest["report"]["failed"]) == ["local+bad"]
+    assert capsys.readouterr().err.count("local+bad: ") == 1
 
 
-def test_finished_shards_outlive_an_interruption(history, tmp_path, monkeypatch, capsys):
+def _in_store(folder):
+    """Where the tree of the last commit lies among the objects."""
+    id = Repository.open(folder).resolve(f"{Repository.open(folder).head()}^{{tree}}")
+    assert id is not None
+    return id[:2], id[2:]
+
+
+def test_finished_repositories_outlive_an_interruption(history, tmp_path, monkeypatch, capsys):
     history.commit("begin", {"a.py": PLUS})
     history.commit("Fix", {"a.py": MINUS})
-    real = Repository.open
 
-    def opened(folder):
-        if folder == tmp_path / "next":
-            raise KeyboardInterrupt
-        return real(folder)
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
 
-    monkeypatch.setattr(Repository, "open", opened)
-    with pytest.raises(SystemExit) as caught:
-        command([history.folder, tmp_path / "next"], out=tmp_path / "out")
+    with monkeypatch.context() as patch:
+        patch.setattr("hyperheat.cli.bugs_mine.realise_references", interrupt)
+        with pytest.raises(SystemExit) as caught:
+            command((history.folder,), out=tmp_path / "out")
     assert caught.value.code == 130
-    assert [path.name for path in (tmp_path / "out" / "test").iterdir()] == ["owner+name.parquet"]
-    assert "interrupted: shards that were finished" in capsys.readouterr().err
-    with pytest.raises(SystemExit):
-        command([tmp_path / "next"], refs_only=tmp_path / "refs.jsonl")
-    assert "interrupted: nothing was written" in capsys.readouterr().err
+    message = "\nstopped; what was finished is kept, and the same command goes on from here\n"
+    assert capsys.readouterr().err.endswith(message)
+    record = tmp_path / "out" / ".work" / "mined" / "owner+name.json"
+    before = record.stat()
+    command((history.folder,), out=tmp_path / "out")
+    assert record.stat() == before
+    assert len(Dataset(tmp_path / "out", SPLIT)) == 1
+
+
+def test_two_repositories_of_one_name_are_not_confused(tmp_path, capsys):
+    for owner, sign in (("a", "-"), ("b", "*")):
+        same = History(tmp_path / owner / "same")
+        same.commit("begin", {"a.py": PLUS})
+        same.commit("Fix", {"a.py": PLUS.replace("+", sign)})
+    folders = (tmp_path / "a" / "same", tmp_path / "b" / "same")
+    command(folders, out=tmp_path / "out")
+    (reference,) = read_references(tmp_path / "out" / "references.jsonl.gz")
+    assert (reference.project, reference.record["after_text"]) == ("local/same", "-")
+    assert sum(shard["samples"] for shard in read_manifest(tmp_path / "out")["shards"]) == 1
+    message = f"{folders[1]}: {folders[0]} is called local/same, too; mine them into different folders\n"
+    assert message in capsys.readouterr().err
+
+
+def test_other_limits_are_refused_in_a_folder_that_is_there(history, tmp_path):
+    history.commit("begin", {"a.py": PLUS})
+    history.commit("Fix", {"a.py": MINUS})
+    gather([RepositorySource(folder=history.folder, mining=Mining())], tmp_path / "out")
+    other = RepositorySource(folder=history.folder, mining=Mining(tests=True, since="2000-01-01"))
+    with pytest.raises(
+        ValueError, match=r"mined from owner\+name with another value of since, tests; choose"
+    ):
+        gather([other], tmp_path / "out")

@@ -17,7 +17,7 @@ OTHER = PLUS.replace("def f", "def g")
 
 def mined_paths(folder, counts=None, **settings):
     found = mine(Repository.open(folder), Mining(**settings), Counter() if counts is None else counts)
-    return [mined.reference.path for mined in found]
+    return [record["path"] for record in found]
 
 
 @pytest.fixture

@@ -8,7 +8,8 @@ import pytest
 from hyperheat.bugs.dataset import Dataset, read_manifest
 from hyperheat.bugs.mining import GitError, Reference, read_references
 from hyperheat.bugs.mining.checkout import Checkout
-from hyperheat.bugs.mining.repositories import find_repository
+from hyperheat.bugs.mining.commits import commit_samples
+from hyperheat.bugs.mining.tally import FOUND, MISSING
 from hyperheat.bugs.sample import make_sample
 from hyperheat.cli.bugs_mine import realise as command
 
@@ -185,7 +186,13 @@ def test_parts_that_mean_the_folder_itself_are_dropped(fixed, tmp_path):
     assert sample.origin.path == "a.py"
 
 
-def test_an_unreadable_reference_does_not_stop_the_others(history, fixed, tmp_path, monkeypatch, capsys):
+def samples_of(tmp_path, *records, with_clean=False):
+    """What becomes of references in this process."""
+    references = [Reference.of(record) for record in records]
+    return commit_samples(references, tmp_path / "repos", clone=False, with_clean=with_clean)
+
+
+def test_an_unreadable_reference_does_not_stop_the_others(fixed, tmp_path, monkeypatch):
     real = Checkout.extract
 
     def read(checkout, commit, path, contents):
@@ -194,37 +201,37 @@ def test_an_unreadable_reference_does_not_stop_the_others(history, fixed, tmp_pa
         return real(checkout, commit, path, contents)
 
     monkeypatch.setattr(Checkout, "extract", read)
-    assert run(tmp_path, fixed, {**fixed, "path": "d/b\nc.py"}) == {
-        "found": {"": {"binary-operator": 1}},
-        "missing": {"unreadable": {"binary-operator": 1}},
-    }
-    assert "expected a commit, got a damaged one" in capsys.readouterr().err
+    result = samples_of(tmp_path, fixed, {**fixed, "path": "d/b\nc.py"})
+    assert sorted(result.counts) == [
+        (FOUND, "", "binary-operator"),
+        (MISSING, "unreadable", "binary-operator"),
+    ]
+    assert result.problems == [f"owner/name {fixed['sha']}: expected a commit, got a damaged one"]
 
 
-def test_a_repaired_function_without_candidates_is_told_of(fixed, tmp_path, monkeypatch, capsys):
+def test_a_repaired_function_without_candidates_is_told_of(fixed, tmp_path, monkeypatch):
     def make(function, repair, origin):
         if repair is None:
             raise ValueError("f: expected candidate rewrites, got none")
         return make_sample(function, repair, origin)
 
-    monkeypatch.setattr("hyperheat.bugs.mining.writing.make_sample", make)
-    assert run(tmp_path, fixed, with_clean=True) == {"found": {"": {"binary-operator": 1}}}
-    assert "or has no candidates, so there is no clean sample" in capsys.readouterr().err
+    monkeypatch.setattr("hyperheat.bugs.mining.samples.make_sample", make)
+    result = samples_of(tmp_path, fixed, with_clean=True)
+    assert result.counts == [(FOUND, "", "binary-operator")]
+    (problem,) = result.problems
+    assert problem.endswith("or has no candidates, so there is no clean sample")
 
 
-def test_finished_shards_outlive_an_interruption(fixed, tmp_path, monkeypatch, capsys):
-    def find(reference, *_, **__):
-        if reference.repo == "owner/name":
-            return find_repository(reference, tmp_path / "repos", clone=False)
-        raise KeyboardInterrupt
+def test_a_list_of_commits_needs_their_repositories(fixed, tmp_path, capsys):
+    refs = write(tmp_path / "refs.jsonl", fixed)
+    with pytest.raises(SystemExit):
+        command(refs, out=tmp_path / "out")
+    message = f"{refs} refers to commits: give the folder of the repositories with --repos\n"
+    assert capsys.readouterr().err == message
 
-    with monkeypatch.context() as patch:
-        patch.setattr("hyperheat.bugs.mining.realising.find_repository", find)
-        with pytest.raises(SystemExit) as caught:
-            run(tmp_path, fixed, {**fixed, "repo": "owner/next"})
-    assert caught.value.code == 130
-    assert [path.name for path in (tmp_path / "out" / "test").iterdir()] == ["owner+name.parquet"]
-    assert not (tmp_path / "out" / "manifest.json").exists()
-    message = f"interrupted: shards that were finished are in {tmp_path / 'out' / 'test'}; the same command"
-    assert message in capsys.readouterr().err
-    assert run(tmp_path, fixed)["found"] == {"": {"binary-operator": 1}}
+
+def test_a_reference_says_its_split(fixed, tmp_path):
+    run(tmp_path, {**fixed, "split": "valid"})
+    assert len(Dataset(tmp_path / "out", "valid")) == 1
+    with pytest.raises(ValueError, match="split: expected one of train, valid, test, got 'dev'"):
+        Reference.of({**fixed, "split": "dev"})

@@ -4,14 +4,12 @@ Every step leaves its result in the folder of the corpus, whole or not at all. A
 goes on where it was, and its result does not depend on that, nor on the number of workers.
 """
 
-import fcntl
 import platform
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,20 +18,26 @@ from hyperheat.bugs.corpus import stages
 from hyperheat.bugs.corpus.download import PARTIAL
 from hyperheat.bugs.corpus.duplicates import plan_packages
 from hyperheat.bugs.corpus.index import PackageIndex
+from hyperheat.bugs.corpus.lock import hold_lock
 from hyperheat.bugs.corpus.manifest import make_manifest
-from hyperheat.bugs.corpus.outcome import DiskFullError, Outcome, Stage
 from hyperheat.bugs.corpus.packages import CorpusError, Package
-from hyperheat.bugs.corpus.pool import run_in_processes
-from hyperheat.bugs.corpus.progress import Progress
-from hyperheat.bugs.corpus.ray_tasks import run_on_ray
 from hyperheat.bugs.corpus.records import read_record, write_record
+from hyperheat.bugs.corpus.running import run_each
 from hyperheat.bugs.corpus.sampling import MIN_CANDIDATES
 from hyperheat.bugs.corpus.settings import Settings, Workspace
 from hyperheat.bugs.corpus.stages import Job
 
 __all__ = ["Built", "build_corpus"]
 
-Runner = Callable[[Stage, Iterable[Job]], Iterator[tuple[Job, Outcome]]]
+Stage = Callable[[Job], int]
+
+
+@dataclass(frozen=True)
+class _Where:
+    """The processes of this machine that work, or the cluster that does."""
+
+    workers: int
+    ray: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,15 +55,15 @@ def build_corpus(
     """Build a corpus in a folder, or finish the one begun there with the same settings."""
     out = out.resolve()
     space = Workspace(out)
-    run = partial(run_on_ray, address=ray) if ray else partial(run_in_processes, workers=workers)
+    where = _Where(workers, ray)
     with _alone(space):
         begun = _begin(space, packages, settings)
         jobs = [Job(package=package, out=out, settings=settings) for package in packages]
-        planned = _plan(space, jobs, run)
+        planned = _plan(space, jobs, where)
         jobs = [job for job in jobs if job.name in planned["packages"]]
         left = [job for job in jobs if not stages.is_made(space, job.name)]
         start = time.monotonic()
-        made, failed = _run_all(run, stages.make, left, "making", "samples")
+        made, failed = _run_all(stages.make, left, where, "making", "samples")
         seconds = time.monotonic() - start
         names = [job.name for job in jobs if job.name not in failed]
         manifest = make_manifest(space, names, begun, {**planned["failed"], **failed})
@@ -96,11 +100,11 @@ def _begin(space: Workspace, packages: list[Package], settings: Settings) -> dic
     return record
 
 
-def _plan(space: Workspace, jobs: list[Job], run: Runner) -> dict[str, Any]:
+def _plan(space: Workspace, jobs: list[Job], where: _Where) -> dict[str, Any]:
     """Pass one and the removal of duplicates; from then on it is settled which packages take part."""
     if not space.planned.exists():
         left = [job for job in jobs if not (space.indexes / f"{job.name}.json").exists()]
-        _, failed = _run_all(run, stages.index, left, "reading", "files")
+        _, failed = _run_all(stages.index, left, where, "reading", "files")
         indexes = {
             job.name: PackageIndex.read(space.indexes, job.name) for job in jobs if job.name not in failed
         }
@@ -113,35 +117,21 @@ def _plan(space: Workspace, jobs: list[Job], run: Runner) -> dict[str, Any]:
     return read_record(space.planned)
 
 
-def _run_all(run: Runner, stage: Stage, jobs: list[Job], title: str, unit: str) -> tuple[int, dict[str, str]]:
+def _run_all(
+    stage: Stage, jobs: list[Job], where: _Where, title: str, unit: str
+) -> tuple[int, dict[str, str]]:
     """Do all jobs, and give the sum of their counts and the reasons of those that failed.
 
     Failures that say nothing about the package end the build, or the corpus would depend on them.
     """
-    total, failed = 0, {}
-    passing: list[str] = []
-    progress = Progress(title, len(jobs), unit)
-    try:
-        for job, outcome in run(stage, jobs) if jobs else ():
-            if outcome.disk_full:
-                raise DiskFullError(
-                    f"{job.out}: no room to write ({outcome.problem}); make room and run the same command again, "
-                    "finished packages are kept"
-                )
-            if outcome.problem:
-                failed[job.name] = outcome.problem
-                passing += [job.name] if outcome.passing else []
-                progress.say(f"{job.name}: {outcome.problem}")
-            total += outcome.count
-            progress.add(outcome.count)
-    finally:
-        progress.close()
+    total, failed = run_each(stage, jobs, title=title, unit=unit, workers=where.workers, ray=where.ray)
+    passing = [name for name, outcome in failed.items() if outcome.passing]
     if passing:
         raise CorpusError(
-            f"{len(passing)} packages failed for now, first {passing[0]}: {failed[passing[0]]}; run the same command "
-            "again to try them again, all others are kept"
+            f"{len(passing)} packages failed for now, first {passing[0]}: {failed[passing[0]].problem}; run the same "
+            "command again to try them again, all others are kept"
         )
-    return total, failed
+    return total, {name: outcome.problem for name, outcome in failed.items()}
 
 
 @contextmanager
@@ -151,12 +141,7 @@ def _alone(space: Workspace) -> Iterator[None]:
         others = [path for path in space.out.iterdir() if path != space.work]
         if others and not space.settings.exists():
             raise CorpusError(f"{space.out}: expected a new or empty folder or a corpus, got other files")
-    space.work.mkdir(parents=True, exist_ok=True)
-    with (space.work / "lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise CorpusError(f"{space.out}: expected no other build in this folder, got one") from None
+    with hold_lock(space.work, f"{space.out}: expected no other build in this folder, got one"):
         _tidy(space)
         try:
             yield

@@ -3,13 +3,13 @@
 import errno
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from hyperheat.bugs.corpus.packages import PassingError
-from hyperheat.bugs.corpus.stages import Job
 
-__all__ = ["DiskFullError", "Outcome", "Stage", "attempt"]
+__all__ = ["DiskFullError", "Outcome", "attempt"]
 
-Stage = Callable[[Job], int]
+Job = TypeVar("Job")
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
@@ -27,7 +27,7 @@ class Outcome:
     passing: bool = False
 
 
-def attempt(stage: Stage, job: Job) -> Outcome:
+def attempt(stage: Callable[[Job], int], job: Job) -> Outcome:
     """Do a job; whatever goes wrong becomes a reason."""
     try:
         return Outcome(count=stage(job))

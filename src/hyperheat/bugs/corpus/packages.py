@@ -36,6 +36,14 @@ class Package:
     version: str = ""
     folder: str = ""
 
+    @classmethod
+    def named(cls, text: str) -> "Package":
+        """The package that `name` or `name==version` means."""
+        match = _REQUIREMENT.fullmatch(text)
+        if match is None:
+            raise CorpusError(f"expected `name` or `name==version`, got {text!r}")
+        return cls(name=normalise(match[1]), version=match[2] or "")
+
 
 def normalise(name: str) -> str:
     """The one spelling of a package's name: lower case, runs of `-`, `_` and `.` as one `-`."""
@@ -54,10 +62,10 @@ def read_names(path: Path) -> list[Package]:
         text = line.partition("#")[0].strip()
         if not text:
             continue
-        match = _REQUIREMENT.fullmatch(text)
-        if match is None:
-            raise CorpusError(f"{path}:{number}: expected `name` or `name==version`, got {text!r}")
-        package = Package(name=normalise(match[1]), version=match[2] or "")
+        try:
+            package = Package.named(text)
+        except CorpusError as error:
+            raise CorpusError(f"{path}:{number}: {error}") from None
         if found.setdefault(package.name, package) != package:
             raise CorpusError(f"{path}:{number}: expected one version of {package.name}, got another before")
     if not found:

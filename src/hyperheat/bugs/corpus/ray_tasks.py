@@ -5,18 +5,19 @@ All machines need hyperheat installed and the folder of the corpus, and of the s
 
 import logging
 import time
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
 
-from hyperheat.bugs.corpus.outcome import Outcome, Stage, attempt
+from hyperheat.bugs.corpus.outcome import Outcome, attempt
 from hyperheat.bugs.corpus.pool import SECONDS_PER_PACKAGE
-from hyperheat.bugs.corpus.stages import Job
 
 __all__ = ["run_on_ray"]
 
+Job = TypeVar("Job")
+
 
 def run_on_ray(
-    stage: Stage, jobs: Iterable[Job], address: str, *, seconds: float = SECONDS_PER_PACKAGE
+    stage: Callable[[Job], int], jobs: Iterable[Job], address: str, *, seconds: float = SECONDS_PER_PACKAGE
 ) -> Iterator[tuple[Job, Outcome]]:
     """Do the jobs on a cluster, `local` being one that is started here, and yield each with its outcome."""
     ray = _connect(address)

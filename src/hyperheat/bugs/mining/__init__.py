@@ -2,22 +2,26 @@
 
 from hyperheat.bugs.mining.fix import Fix, NoFix, find_fix
 from hyperheat.bugs.mining.git import GitError, Repository
-from hyperheat.bugs.mining.realising import Realised, realise
-from hyperheat.bugs.mining.references import Reference, read_references, select
-from hyperheat.bugs.mining.sieve import Mined, Mining, mine
+from hyperheat.bugs.mining.references import (
+    AnyReference,
+    Reference,
+    ReleaseReference,
+    read_references,
+    select,
+)
+from hyperheat.bugs.mining.sieve import Mining, mine
 
 __all__ = [
+    "AnyReference",
     "Fix",
     "GitError",
-    "Mined",
     "Mining",
     "NoFix",
-    "Realised",
     "Reference",
+    "ReleaseReference",
     "Repository",
     "find_fix",
     "mine",
     "read_references",
-    "realise",
     "select",
 ]

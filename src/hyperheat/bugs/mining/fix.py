@@ -6,15 +6,17 @@ fix.repair.apply(fix.function.source)   # what the function became, comments and
 
 import ast
 import warnings
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+from hyperheat.bugs.mining.prefilter import code_tokens, tokens
 from hyperheat.bugs.mining.trees import FunctionNode, changed_functions, same
 from hyperheat.pycode import FunctionGraph, ModuleGraphs, SourceError, extract_function
 from hyperheat.pycode.source import Source
 from hyperheat.rewrites import Rewrite, candidates
 
-__all__ = ["Fix", "NoFix", "find_fix"]
+__all__ = ["Fix", "NoFix", "find_fix", "find_function_fix", "parse_version"]
 
 
 class NoFix(Exception):
@@ -49,25 +51,60 @@ class Fix:
 
 def find_fix(before: bytes, after: bytes, read: Callable[[], ModuleGraphs]) -> Fix:
     """The one candidate that leads from `before` to `after`; `read` extracts the graphs of `before` when needed."""
-    old, new = _parse(before, "before"), _parse(after, "after")
+    old, new = parse_version(before, "before"), parse_version(after, "after")
     changed = changed_functions(old[1], new[1])
     if changed is None:
         raise NoFix("code outside of functions changes")
     if len(changed) != 1:
         raise NoFix("more than one function changes" if changed else "no code changes")
     node, target = changed[0]
-    if not _same_signatures(node, target):
-        raise NoFix("a default value, decorator or annotation changes")
     module = read()
-    function = _function_at(module, node)
-    lines = _differing_lines(old[0].text, new[0].text)
-    for rewrite in candidates(function):
-        if _touches(rewrite, function, lines) and same(_rewritten(rewrite, function), target):
+    return find_function_fix(module, _function_at(module, node), target, new[0])
+
+
+def find_function_fix(
+    module: ModuleGraphs, function: FunctionGraph, target: FunctionNode, source: Source
+) -> Fix:
+    """The one candidate that makes a function what it is in the other version of its file, whose text is `source`."""
+    if not _same_signatures(function.syntax.function, target):
+        raise NoFix("a default value or decorator changes")
+    for rewrite in fitting(candidates(function), function.source, _text(target, source)):
+        if same(_rewritten(rewrite, function), target):
             return Fix(function=function, repair=rewrite, module=module)
     raise NoFix("no candidate leads to the fixed function", function)
 
 
-def _parse(contents: bytes, version: str) -> tuple[Source, ast.Module]:
+def fitting(rewrites: Iterable[Rewrite], before: str, after: str) -> Iterator[Rewrite]:
+    """The rewrites of a function's text that give the tokens of another one, comments, brackets and layout aside."""
+    old, new = code_tokens(before.encode()), code_tokens(after.encode())
+    counts = Counter(old), Counter(new)
+    wanted = counts[0] - counts[1], counts[1] - counts[0]
+    lines = _differing_lines(before, after)
+    for rewrite in rewrites:
+        if (
+            _touches(rewrite, before, lines)
+            and _exchanged(rewrite, before) == wanted
+            and code_tokens(rewrite.apply(before).encode()) == new
+        ):
+            yield rewrite
+
+
+def _exchanged(rewrite: Rewrite, source: str) -> tuple[Counter[bytes], Counter[bytes]]:
+    """The tokens that a rewrite takes away, and those that it brings."""
+    old = Counter(tokens(" ".join(source[edit.start : edit.end] for edit in rewrite.edits).encode()))
+    new = Counter(tokens(" ".join(edit.text for edit in rewrite.edits).encode()))
+    return old - new, new - old
+
+
+def _text(node: FunctionNode, source: Source) -> str:
+    """The whole lines of a function, decorators included."""
+    start = source.function_start(node)
+    end = source.text.find("\n", source.offset(node.end_lineno or 0, node.end_col_offset or 0))
+    return source.text[start : len(source.text) if end < 0 else end + 1]
+
+
+def parse_version(contents: bytes, version: str) -> tuple[Source, ast.Module]:
+    """The text and tree of one version of a file; raises NoFix where it cannot be read."""
     try:
         source = Source.read(contents)
         return source, source.parse()
@@ -79,8 +116,7 @@ def _parse(contents: bytes, version: str) -> tuple[Source, ast.Module]:
 def _same_signatures(one: FunctionNode, other: FunctionNode) -> bool:
     """Whether two functions differ only inside their bodies."""
     return all(
-        same(getattr(one, field), getattr(other, field))
-        for field in ("name", "args", "decorator_list", "returns")
+        same(getattr(one, field), getattr(other, field)) for field in ("name", "args", "decorator_list")
     )
 
 
@@ -92,7 +128,7 @@ def _function_at(module: ModuleGraphs, node: FunctionNode) -> FunctionGraph:
 
 
 def _differing_lines(before: str, after: str) -> range:
-    """The lines of a file, counted from 1, that differ in another version, with one more on either side."""
+    """The lines of a text, counted from 1, that differ in another version, with one more on either side."""
     old, new = before.split("\n"), after.split("\n")
     shorter = min(len(old), len(new))
     start = next((i for i in range(shorter) if old[i] != new[i]), shorter)
@@ -100,9 +136,9 @@ def _differing_lines(before: str, after: str) -> range:
     return range(start, len(old) - end + 2)
 
 
-def _touches(rewrite: Rewrite, function: FunctionGraph, lines: range) -> bool:
-    first = function.span[0] + function.source.count("\n", 0, rewrite.edits[0].start)
-    last = function.span[0] + function.source.count("\n", 0, rewrite.edits[-1].end)
+def _touches(rewrite: Rewrite, source: str, lines: range) -> bool:
+    first = 1 + source.count("\n", 0, rewrite.edits[0].start)
+    last = 1 + source.count("\n", 0, rewrite.edits[-1].end)
     return first < lines.stop and last >= lines.start
 
 

@@ -78,6 +78,10 @@ class Repository:
         done = self.objects.run("cat-file", "--batch-check=%(objectsize)", given=given)
         return [int(line) if line.isdigit() else None for line in done.decode().splitlines()]
 
+    def head(self) -> str | None:
+        """The id of the newest commit of the default branch; None if there is none."""
+        return self._main()
+
     def resolve(self, revision: str) -> str | None:
         """The id of a revision such as `sha^` or `sha:path`; None if there is none."""
         return _resolve(self.objects, revision)

@@ -1,14 +1,14 @@
-"""A cheap look at two versions of a file: could one rewrite lead from the first to the second?
+"""A cheap look at two versions of a file or a function: could one rewrite lead from the first to the second?
 
 Only the lines that differ are read, token by token and without regard to syntax. At most two tokens may go and two
 come, comments, brackets and commas aside: operators, small numbers, words such as `not`, and one name for
-another one that occurs in the file. What passes is still to be parsed and compared.
+another one that occurs in the first version. What passes is still to be parsed and compared.
 """
 
 import re
 from collections import Counter
 
-__all__ = ["MAX_SIZE_CHANGE", "may_be_rewrite"]
+__all__ = ["MAX_SIZE_CHANGE", "code_tokens", "function_may_be_rewritten", "may_be_rewrite", "tokens"]
 
 MAX_SIZE_CHANGE = 100
 """Versions of a file whose sizes in bytes differ by more are not read."""
@@ -19,6 +19,15 @@ _TOKEN = re.compile(
     rb"""#[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'"""
     rb"""|[A-Za-z_\x80-\xff][\w\x80-\xff]*|\d[\w.]*|(?:\*\*|//|<<|>>|[-+*/%@&|^<>=!:])=?|\S"""
 )
+_HEADER_TOKEN = re.compile(rb"""#[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|[][(){}:]""")
+_ANNOTATED = rb"\n[ \t]*(?!(?:else|try|finally|except|lambda)\b)[A-Za-z_\x80-\xff][\w.\x80-\xff]*[ \t]*:(?!=)"
+"""The beginning of a statement such as `x: int = 1`, or of a line such as `key: value` between brackets."""
+_BODY_SIGN = re.compile(_ANNOTATED + rb"""|\n|#[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|[][(){}=]""")
+_DOCSTRING = re.compile(
+    rb"""\A\s*+(?:\#[^\n]*+\s*+)*+[rRuU]?(?:\"{3}.*?\"{3}|'{3}.*?'{3}|"[^"\n]*"|'[^'\n]*')[ \t]*(?=\n|\Z)""",
+    re.DOTALL,
+)
+_OPENING, _CLOSING = (b"(", b"[", b"{"), (b")", b"]", b"}")
 _NAME = re.compile(rb"[A-Za-z_\x80-\xff][\w\x80-\xff]*")
 _IGNORED = frozenset(b"()[]{},\\")
 _WORDS = frozenset({b"True", b"False", b"not", b"and", b"or", b"is", b"in", b"0", b"1", b"2"})
@@ -32,11 +41,40 @@ _OPERATORS = frozenset(
 
 
 def may_be_rewrite(before: bytes, after: bytes) -> bool:
-    """Whether the lines that differ leave room for exactly one rewrite."""
+    """Whether the lines of a file that differ leave room for exactly one rewrite."""
     old, new = _differing_lines(before, after)
     if max(len(old), len(new)) > _MAX_BYTES or max(old.count(b"\n"), new.count(b"\n")) > _MAX_LINES:
         return False
-    old_tokens, new_tokens = _tokens(old), _tokens(new)
+    return _tokens_may_be_rewritten(old, new, before)
+
+
+def function_may_be_rewritten(before: bytes, after: bytes) -> bool:
+    """Whether two texts of a function, from `def` on, leave room for one rewrite of its body.
+
+    Docstrings and annotations may differ; lines are compared wherever they stand.
+    """
+    old_header, old_body = _split_header(before)
+    new_header, new_body = _split_header(after)
+    if old_header != new_header and _without_types(old_header) != _without_types(new_header):
+        return False
+    old_code, new_code = _code(old_body), _code(new_body)
+    old_lines, new_lines = Counter(old_code.split(b"\n")), Counter(new_code.split(b"\n"))
+    gone, come = old_lines - new_lines, new_lines - old_lines
+    if not gone and not come:  # arguments that change places may take their lines with them
+        return tokens(old_code) != tokens(new_code)
+    if max(gone.total(), come.total()) > _MAX_LINES:
+        return False
+    return _tokens_may_be_rewritten(b"\n".join(gone.elements()), b"\n".join(come.elements()), before)
+
+
+def code_tokens(text: bytes) -> list[bytes]:
+    """The tokens of a function without its docstring, annotations, comments, brackets, commas and layout."""
+    header, body = _split_header(text)
+    return [*_without_types(header), *tokens(_code(body))]
+
+
+def _tokens_may_be_rewritten(old: bytes, new: bytes, before: bytes) -> bool:
+    old_tokens, new_tokens = tokens(old), tokens(new)
     if old_tokens == new_tokens:
         return False
     gone, come = Counter(old_tokens), Counter(new_tokens)
@@ -47,6 +85,58 @@ def may_be_rewrite(before: bytes, after: bytes) -> bool:
     if gone_names is None or come_names is None or len(gone_names) != len(come_names) or len(come_names) > 1:
         return False
     return all(re.search(rb"\b" + re.escape(name) + rb"\b", before) for name in come_names)
+
+
+def _split_header(text: bytes) -> tuple[bytes, bytes]:
+    """The signature of a function up to its colon, and the rest."""
+    depth = 0
+    for found in _HEADER_TOKEN.finditer(text):
+        sign = found[0]
+        if sign in _OPENING:
+            depth += 1
+        elif sign in _CLOSING:
+            depth -= 1
+        elif sign == b":" and depth == 0:
+            return text[: found.end()], text[found.end() :]
+    return text, b""
+
+
+def _code(body: bytes) -> bytes:
+    """The body of a function without its docstring, with `x: int = 1` as `x = 1` and `x: int` not at all."""
+    body = _DOCSTRING.sub(b"", body, count=1)
+    if re.search(_ANNOTATED, body) is None:
+        return body
+    parts: list[bytes] = []
+    depth = end = 0
+    annotated: tuple[int, int] | None = None  # where the statement and its type begin
+    for found in _BODY_SIGN.finditer(body):
+        sign = found[0]
+        depth += (sign in _OPENING) - (sign in _CLOSING)
+        if depth or sign[:1] not in (b"\n", b"="):
+            continue
+        if annotated is not None:
+            parts.append(body[end : annotated[sign == b"="]])
+            end = found.start()
+        annotated = (found.start(), found.end() - 1) if len(sign) > 1 else None
+    return b"".join([*parts, body[end:]])
+
+
+def _without_types(header: bytes) -> list[bytes]:
+    """The tokens of a signature without the types of parameters and of the result."""
+    kept: list[bytes] = []
+    depth, skipping = 0, False
+    for found in _TOKEN.finditer(header):
+        token = found[0]
+        if token[:1] == b"#":
+            continue
+        depth += (token in _OPENING) - (token in _CLOSING)
+        if (depth == 1 and token == b":") or (depth == 0 and token == b"-"):
+            skipping = True
+        elif (depth == 1 and token in (b",", b"=")) or (depth == 0 and token in (b")", b":")):
+            skipping = False
+        if not skipping and token[0] not in _IGNORED:
+            kept.append(token)
+    return kept
 
 
 def _differing_lines(before: bytes, after: bytes) -> tuple[bytes, bytes]:
@@ -72,12 +162,18 @@ def _equal(first: bytes, second: bytes) -> int:
     return low
 
 
-def _tokens(text: bytes) -> list[bytes]:
-    found = _TOKEN.findall(text)
-    return [token for token in found if token[0] not in _IGNORED and token[:1] != b"#"]
+def tokens(text: bytes) -> list[bytes]:
+    """The tokens of a text without comments, brackets, commas and layout; strings with braces may hold code."""
+    found: list[bytes] = []
+    for token in _TOKEN.findall(text):
+        if token[0] in b"\"'" and b"{" in token:
+            found += [token[:1], *tokens(token[1:-1].replace(b"#", b" ")), token[:1]]
+        elif token[0] not in _IGNORED and token[:1] != b"#":
+            found.append(token)
+    return found
 
 
-def _names(tokens: Counter[bytes]) -> list[bytes] | None:
+def _names(counts: Counter[bytes]) -> list[bytes] | None:
     """The names among tokens; None if there is something that no rewrite changes."""
-    others = [token for token in tokens.elements() if token not in _WORDS and token not in _OPERATORS]
+    others = [token for token in counts.elements() if token not in _WORDS and token not in _OPERATORS]
     return others if all(map(_NAME.fullmatch, others)) else None

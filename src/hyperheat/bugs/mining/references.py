@@ -1,11 +1,13 @@
-"""References to fixes: which commit of which repository mended which file, without the sources.
+"""References to fixes: which commit or release mended which function, without the sources.
 
-One JSON object a line, gzipped or not, in one of two forms:
+One JSON object a line, gzipped or not, in one of three forms:
 
-    repo, sha, parent, path, kind, before_text, after_text, span, fix_like, ...   what mining writes
-    repo, hash, diff, old_path, rewrite                                          as PyPIBugs is published
+    repo, sha, parent, path, kind, before_text, after_text, span, fix_like, ...     a commit, as mining writes it
+    package, before, after, archive, sha256, path, function, kind, span, ...        a release, as mining writes it
+    repo, hash, diff, old_path, rewrite                                             as PyPIBugs is published
 
-`repo` is `owner/name`, which means GitHub, or the address of a repository.
+`repo` is `owner/name`, which means GitHub, or the address of a repository. A reference may say in which `split` its
+samples belong; without it they are for testing.
 """
 
 import gzip
@@ -16,14 +18,29 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from hyperheat.bugs.corpus.packages import normalise
+from hyperheat.bugs.dataset import SPLITS
 from hyperheat.bugs.mining.git import project_name
+from hyperheat.hypergraph.files import whole_file
 
-__all__ = ["Reference", "read_references", "select"]
+__all__ = [
+    "AnyReference",
+    "Reference",
+    "ReleaseReference",
+    "read_records",
+    "read_references",
+    "select",
+    "write_records",
+]
 
 _GITHUB = "https://github.com/"
 _ID = re.compile(r"[0-9a-f]{7,64}")
 _ADDRESS = re.compile(r"(https?|git|ssh)://[^\s]+|git@[^\s:]+:[^\s]+")
+_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,100}[A-Za-z0-9])?")
 _PROJECT = re.compile(r"[\w.-]+/[\w.-]+")
+_VERSION = re.compile(r"[A-Za-z0-9.+!_-]{1,100}")
+_ARCHIVE = re.compile(r"[\w.+!-]{1,300}\.(whl|tar\.gz|zip)")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 _TAGS = {"fix_like": "fix", "is_test_file": "test", "on_main": "main"}
 
 
@@ -38,7 +55,18 @@ class Reference:
     path: str
     kind: str = "unknown"
     tags: tuple[str, ...] = ()
+    split: str = "test"
     record: Mapping[str, Any] = field(repr=False, compare=False)
+
+    @property
+    def project(self) -> str:
+        """The repository."""
+        return self.repo
+
+    @property
+    def where(self) -> dict[str, str]:
+        """What tells the reference from others."""
+        return {"repo": self.repo, "sha": self.sha, "path": self.path}
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> "Reference":
@@ -60,27 +88,87 @@ class Reference:
             parent=parent,
             path=_path(record),
             kind=str(record.get("kind", "unknown")),
-            tags=tuple(tag for name, tag in _TAGS.items() if record.get(name) is True),
+            tags=(*(tag for name, tag in _TAGS.items() if record.get(name) is True), *_likely(record)),
+            split=_split(record),
             record=record,
         )
 
 
-def read_references(path: Path) -> list[Reference]:
+@dataclass(frozen=True, kw_only=True)
+class ReleaseReference:
+    """A function of a release that the next one mends, and the rewrite that does it."""
+
+    package: str
+    before: str
+    archive: str
+    """The file of the release before."""
+    sha256: str
+    path: str
+    function: str
+    start_line: int
+    span: tuple[int, int, int, int]
+    after_text: str
+    kind: str
+    tags: tuple[str, ...] = ()
+    split: str = "test"
+    record: Mapping[str, Any] = field(repr=False, compare=False)
+
+    @property
+    def project(self) -> str:
+        """The package."""
+        return self.package
+
+    @property
+    def where(self) -> dict[str, str]:
+        """What tells the reference from others."""
+        return {"package": self.package, "release": self.before, "path": self.path, "function": self.function}
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> "ReleaseReference":
+        """The reference that a record holds; raises ValueError where a field is missing or wrong."""
+        span, line = record.get("span"), record.get("start_line")
+        if not (isinstance(span, list) and len(span) == 4 and all(type(place) is int for place in span)):
+            raise ValueError(f"span: expected four numbers, got {span!r}")
+        if type(line) is not int:
+            raise ValueError(f"start_line: expected a number, got {line!r}")
+        if not isinstance(record.get("after_text"), str):
+            raise ValueError(f"after_text: expected a text, got {record.get('after_text')!r}")
+        return cls(
+            package=normalise(_like(record, "package", _NAME)),
+            before=_like(record, "before", _VERSION),
+            archive=_like(record, "archive", _ARCHIVE),
+            sha256=_like(record, "sha256", _SHA256),
+            path=_path(record),
+            function=_text(record, "function"),
+            start_line=line,
+            span=(span[0], span[1], span[2], span[3]),
+            after_text=record["after_text"],
+            kind=_text(record, "kind"),
+            tags=("released", *_likely(record)),
+            split=_split(record),
+            record=record,
+        )
+
+
+AnyReference = Reference | ReleaseReference
+
+
+def read_references(path: Path) -> list[AnyReference]:
     """All references of a file; errors name its line."""
-    references = []
+    references: list[AnyReference] = []
     for number, line in enumerate(_lines(path), start=1):
         if line.strip():
             try:
                 record = json.loads(line)
                 if not isinstance(record, dict):
                     raise ValueError(f"expected a JSON object, got {line.strip()[:60]}")
-                references.append(Reference.of(record))
+                references.append((ReleaseReference if "package" in record else Reference).of(record))
             except ValueError as error:
                 raise ValueError(f"{path}:{number}: {error}") from None
     return references
 
 
-def select(references: Iterable[Reference], where: Iterable[str]) -> list[Reference]:
+def select(references: Iterable[AnyReference], where: Iterable[str]) -> list[AnyReference]:
     """The references whose records have all the values asked for, each as `field=value`."""
     kept = list(references)
     for condition in where:
@@ -92,6 +180,18 @@ def select(references: Iterable[Reference], where: Iterable[str]) -> list[Refere
             raise ValueError(f"where: expected one of the fields {', '.join(sorted(fields))}, got {name!r}")
         kept = [reference for reference in kept if _spelled(reference.record.get(name)) == value]
     return kept
+
+
+def read_records(path: Path) -> list[dict[str, Any]]:
+    """The references of a file as they stand there."""
+    return [dict(reference.record) for reference in read_references(path)]
+
+
+def write_records(records: Iterable[Mapping[str, Any]], path: Path) -> None:
+    """Write a list of references, gzipped; equal lists give equal bytes."""
+    lines = "".join(json.dumps(dict(record), ensure_ascii=False) + "\n" for record in records)
+    with whole_file(path) as temporary:
+        temporary.write_bytes(gzip.compress(lines.encode(), mtime=0))
 
 
 def _lines(path: Path) -> Iterator[str]:
@@ -110,6 +210,26 @@ def _text(record: Mapping[str, Any], *names: str) -> str:
     if not isinstance(value, str) or not value:
         raise ValueError(f"{names[0]}: expected a text, got {value!r}")
     return value
+
+
+def _like(record: Mapping[str, Any], name: str, form: re.Pattern[str]) -> str:
+    text = _text(record, name)
+    if not form.fullmatch(text):
+        raise ValueError(f"{name}: expected text of the form {form.pattern}, got {text[:100]!r}")
+    return text
+
+
+def _likely(record: Mapping[str, Any]) -> tuple[str, ...]:
+    """A tag for what was more likely a bug than not."""
+    weight = record.get("weight")
+    return ("likely",) if isinstance(weight, int | float) and weight >= 0.5 else ()
+
+
+def _split(record: Mapping[str, Any]) -> str:
+    split = record.get("split", "test")
+    if split not in SPLITS:
+        raise ValueError(f"split: expected one of {', '.join(SPLITS)}, got {split!r}")
+    return split
 
 
 def _path(record: Mapping[str, Any]) -> str:

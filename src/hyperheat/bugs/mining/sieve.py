@@ -5,24 +5,21 @@ tokens of the lines that differ (`prefilter`), the syntax trees and at last the 
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
-from textwrap import dedent
 from typing import Any
 
-from hyperheat.bugs.mining.checkout import Checkout
 from hyperheat.bugs.mining.fix import Fix, NoFix, find_fix
 from hyperheat.bugs.mining.git import Change, Objects, Repository
 from hyperheat.bugs.mining.messages import is_fix_like, is_revert, is_test_file
 from hyperheat.bugs.mining.prefilter import MAX_SIZE_CHANGE, may_be_rewrite
+from hyperheat.bugs.mining.record import describe_fix
 from hyperheat.bugs.mining.references import Reference
-from hyperheat.bugs.mining.writing import NO_CLEAN, make_samples
-from hyperheat.bugs.sample import Sample
 from hyperheat.pycode import extract
-from hyperheat.rewrites import Span, place
 
-__all__ = ["Mined", "Mining", "distinct", "mine"]
+__all__ = ["Mining", "mine"]
 
 _CHUNK = 10_000
 _MAX_BYTES = 600_000
@@ -39,74 +36,23 @@ class Mining:
     any_message: bool = False
     max_files: int = 8
     """Commits that modify more Python files are left out."""
-    with_clean: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
-class Mined:
-    """A fix that was found: the reference to it, its samples, and the function before and after."""
-
-    reference: Reference
-    samples: list[Sample]
-    before: str
-    after: str
-
-
-def mine(repository: Repository, mining: Mining, counts: Counter[str]) -> Iterator[Mined]:
-    """The fixes of a history, newest first; `counts` gets what was looked at and why it was left out."""
+def mine(repository: Repository, mining: Mining, counts: Counter[str]) -> Iterator[dict[str, Any]]:
+    """The fixes of a history as records, newest first; `counts` gets what was looked at and why it was left out."""
     changes = repository.changes(since=mining.since, max_commits=mining.max_commits, all_refs=mining.all_refs)
-    with Objects(repository) as objects, Checkout(repository, objects) as checkout:
+    with Objects(repository) as objects:
         for change, before, after in _plausible(repository, objects, changes, mining, counts):
             try:
-                fix = _find(change, before, after, checkout)
-                reference = Reference.of(_record(repository.name, change, fix))
-                samples = make_samples(reference, fix, with_clean=mining.with_clean)
+                fix = find_fix(before, after, partial(extract, before))
+                record = _record(repository.name, change, fix)
+                Reference.of(record)
             except NoFix as error:
                 counts[error.reason] += 1
-                continue
             except ValueError:
                 counts["unreadable"] += 1
-                continue
-            if mining.with_clean and len(samples) == 1:
-                counts[f"no clean sample: {NO_CLEAN}"] += 1
-            yield Mined(
-                reference=reference,
-                samples=samples,
-                before=dedent(fix.function.source),
-                after=dedent(fix.repaired_source),
-            )
-
-
-def distinct(
-    found: Iterable[Mined], counts: Counter[str], earlier: Set[tuple[str, str]] = frozenset()
-) -> list[Mined]:
-    """Each pair of functions once; of pairs that went both ways only the last step, if it is called a fix.
-
-    Pairs that are among `earlier`, either way, are left out.
-    """
-    kept: dict[tuple[str, str], Mined] = {}
-    both_ways = set()
-    for mined in found:  # newest first
-        pair, back = (mined.before, mined.after), (mined.after, mined.before)
-        if pair in kept or pair in earlier:
-            counts["the same change again"] += 1
-        elif back in earlier:
-            counts["the same change was taken back"] += 1
-        elif back in kept:
-            counts["the same change was taken back"] += 1
-            both_ways.add(back)
-        else:
-            kept[pair] = mined
-    for pair in both_ways:
-        if "fix" not in kept[pair].reference.tags:
-            counts["the same change was taken back"] += 1
-            del kept[pair]
-    return list(kept.values())
-
-
-def _find(change: Change, before: bytes, after: bytes, checkout: Checkout) -> Fix:
-    find_fix(before, after, lambda: extract(before))  # most are none, and the project is not needed to tell
-    return find_fix(before, after, lambda: checkout.extract(change.parent, change.path, before))
+            else:
+                yield record
 
 
 def _plausible(
@@ -152,22 +98,13 @@ def _is_wanted(change: Change, mining: Mining, counts: Counter[str]) -> bool:
 
 def _record(repo: str, change: Change, fix: Fix) -> dict[str, Any]:
     """What is said of a fix in a list of references."""
-    function, repair = fix.function, fix.repair
-    span = Span(repair.edits[0].start, repair.edits[-1].end)
-    growth = len(fix.repaired_source) - len(function.source)
     return {
         "repo": repo,
         "sha": change.sha,
         "parent": change.parent,
         "on_main": change.on_main,
         "path": change.path,
-        "function": function.name,
-        "start_line": function.span[0],
-        "end_line": function.span[2],
-        "kind": repair.kind,
-        "before_text": function.source[span.start : span.end],
-        "after_text": fix.repaired_source[span.start : span.end + growth],
-        "span": list(place(function, span)),
+        **describe_fix(fix),
         "subject": change.subject,
         "fix_like": is_fix_like(change.subject),
         "is_test_file": is_test_file(change.path),

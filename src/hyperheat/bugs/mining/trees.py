@@ -1,13 +1,17 @@
-"""Comparing syntax trees: what differs between two versions of a file, apart from comments, layout and docstrings."""
+"""Comparing syntax trees: what differs between two versions of a file, apart from comments, layout and docstrings.
+
+Inside of functions, annotations do not count either.
+"""
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from typing import Any
 
 __all__ = ["FunctionNode", "changed_functions", "same"]
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 _UNIMPORTANT = frozenset({"kind", "type_comment", "type_ignores"})
+_ANNOTATIONS = frozenset({"annotation", "returns"})
 
 
 def changed_functions(
@@ -23,15 +27,21 @@ def changed_functions(
             changed.append((first, second))
         return True
 
-    return changed if _walk(before, after, compare) else None
+    return changed if _walk(before, after, compare, _UNIMPORTANT, _without_strings) else None
 
 
 def same(first: Any, second: Any) -> bool:
-    """Whether two trees mean the same code; strings that stand as statements do not count."""
-    return _walk(first, second, lambda *_: False)
+    """Whether two parts of functions mean the same code; strings that stand as statements and annotations do not count."""
+    return _walk(first, second, lambda *_: False, _UNIMPORTANT | _ANNOTATIONS, _bare_code)
 
 
-def _walk(first: Any, second: Any, settle: Callable[[Any, Any], bool]) -> bool:
+def _walk(
+    first: Any,
+    second: Any,
+    settle: Callable[[Any, Any], bool],
+    ignored: Set[str],
+    code: Callable[[list[Any]], list[Any]],
+) -> bool:
     """Compare two trees in step; pairs of nodes of one type that `settle` takes are not looked into."""
     stack = [(first, second)]
     while stack:
@@ -40,10 +50,10 @@ def _walk(first: Any, second: Any, settle: Callable[[Any, Any], bool]) -> bool:
             return False
         if isinstance(one, ast.AST):
             if not settle(one, other):
-                fields = [field for field in one._fields if field not in _UNIMPORTANT]
+                fields = [field for field in one._fields if field not in ignored]
                 stack += [(getattr(one, field, None), getattr(other, field, None)) for field in fields]
         elif isinstance(one, list):
-            left, right = _without_strings(one), _without_strings(other)
+            left, right = code(one), code(other)
             if len(left) != len(right):
                 return False
             stack += zip(left, right, strict=True)
@@ -54,6 +64,17 @@ def _walk(first: Any, second: Any, settle: Callable[[Any, Any], bool]) -> bool:
 
 def _without_strings(items: list[Any]) -> list[Any]:
     return [item for item in items if not _is_string_statement(item)]
+
+
+def _bare_code(items: list[Any]) -> list[Any]:
+    """Statements without strings and annotations: `x: int = 1` as `x = 1`, and `x: int` not at all."""
+    kept = []
+    for item in _without_strings(items):
+        if not isinstance(item, ast.AnnAssign):
+            kept.append(item)
+        elif item.value is not None:
+            kept.append(ast.Assign(targets=[item.target], value=item.value))
+    return kept
 
 
 def _is_string_statement(item: Any) -> bool:

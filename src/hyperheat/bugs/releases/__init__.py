@@ -1,0 +1,1 @@
+"""Bugs that shipped, from the releases of packages."""

@@ -1,0 +1,126 @@
+"""What the detector that comes with the package does on bugs that shipped: a section of a page, from released.json.
+
+    python tools/released_page.py --evaluation eval.json --tiers tiers.json --confirmed confirm.json --mining mine.json
+
+The first two are outputs of `hyperheat bugs eval --json` on the test split of released bugs, without and with the
+repaired functions; the others of `hyperheat bugs confirm --json` and `hyperheat bench mine --json`.
+"""
+
+import argparse
+import json
+import math
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))  # also when a test runs this file
+
+from tables import number, percent, table
+
+RESULTS = Path(__file__).parents[1] / "docs" / "results"
+
+
+def released_section(content: dict[str, Any]) -> list[str]:
+    """The figures of one detector on released bugs, and what became of its findings in old releases."""
+    evaluation, tiers, confirmed = content["evaluation"], content["tiers"]["tiers"], content["confirmed"]
+    figures = evaluation["all"]
+    joint, samples = figures["joint"], figures["samples"]
+    spread = 1.96 * math.sqrt(joint * (1 - joint) / samples)
+    return [
+        "## Released bugs: the benchmark",
+        "",
+        f"{samples:,} bugs that one release of a package had and the next one mended, in packages that are in no training",
+        "data: the test split of [`data/released_bugs.jsonl.gz`](../../data/README.md). This is the detector that comes with the",
+        f"package ({number(evaluation['parameters'])} parameters), measured once; nothing was chosen on these bugs.",
+        "",
+        *table(
+            ["", "joint", "±", "loc", "repair"],
+            [
+                [
+                    "built-in detector",
+                    f"**{percent(joint)}**",
+                    f"{100 * spread:.1f}",
+                    percent(figures["loc"]),
+                    percent(figures["repair"]),
+                ]
+            ],
+        ),
+        "",
+        *table(
+            ["kind", "bugs", "joint", "loc", "repair"],
+            [
+                [
+                    kind,
+                    number(row["samples"]),
+                    *(percent(row[name]) for name in ("joint", "loc", "repair")),
+                ]
+                for kind, row in evaluation["by_kind"].items()
+            ],
+        ),
+        "",
+        "What `hyperheat check` would have shown of these bugs, and its alarms in the same functions after they were mended:",
+        "",
+        *table(
+            ["shown", "bugs found", "wrong findings in functions with a bug", "alarms in mended functions"],
+            [
+                [
+                    f"tier {tier}" if tier == "A" else f"tiers A and {tier}",
+                    _of(row["right"], row["bugs"]),
+                    _of(row["wrong"], row["bugs"]),
+                    _of(row["alarms"], row["clean"]),
+                ]
+                for tier, row in tiers.items()
+            ],
+        ),
+        "",
+        "### What later releases made of its findings",
+        "",
+        f"`hyperheat bugs confirm` checked the newest release from before {confirmed['before']} of {confirmed['packages']} packages of",
+        f"the test split ({number(confirmed['functions'])} functions) and followed every finding through {number(confirmed['later_releases'])} later releases.",
+        "*Mended*: a later release has exactly the suggested lines in place of the old ones. What is *still there* is what a",
+        "user sees as a false alarm.",
+        "",
+        *table(
+            ["tier", "findings", *next(iter(confirmed["verdicts"].values()))],
+            [
+                [tier, number(total := sum(row.values())), *(_of(count, total) for count in row.values())]
+                for tier, row in confirmed["verdicts"].items()
+            ],
+        ),
+        "",
+        *_mining(content["mining"]),
+    ]
+
+
+def _mining(record: dict[str, Any]) -> list[str]:
+    return [
+        "### Speed of mining: `hyperheat bench mine --json`",
+        "",
+        f"{record['packages']} packages, {number(record['releases'])} releases, {number(record['changed_functions'])} changed functions,",
+        f"{record['fixes']} fixes: **{record['seconds_per_package']:.2f} s** of one core per package, downloads and unpacking included.",
+        "",
+    ]
+
+
+def _of(count: int, total: int) -> str:
+    return f"{number(count)} of {number(total)} ({percent(count / max(total, 1))})"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Collect what was measured into released.json."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    for name in ("evaluation", "tiers", "confirmed", "mining"):
+        parser.add_argument(f"--{name}", type=Path, required=True, metavar="FILE")
+    given = vars(parser.parse_args(arguments))
+    content = {name: json.loads(path.read_text(encoding="utf-8")) for name, path in given.items()}
+    for name in ("evaluation", "tiers"):
+        for key in ("model", "data", "curve"):
+            content[name].pop(key)
+    (RESULTS / "released.json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
