@@ -1,6 +1,7 @@
 """Options and fixtures shared by all tests."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="write golden files and generated pages anew instead of checking",
     )
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _cache_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep results of scans out of the user's own folder, those of commands that tests start too."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HYPERHEAT_CACHE", str(tmp_path_factory.mktemp("user") / "cache"))
+        yield
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ _SCANS = ("check", "fix", "calibrate", "demo", "explain")
 
 def main() -> None:
     """Run the command line, and beside loading it begin what nearly every scan needs."""
+    _open_streams()
     try:
         if len(sys.argv) > 1 and sys.argv[1] in _SCANS:
             from hyperheat.check.workers import start_early
@@ -18,6 +19,18 @@ def main() -> None:
         main()
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+def _open_streams() -> None:
+    """Open what was closed of the standard streams, so that no other file gets its number and what is written to it."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # which takes the lowest number that is free
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 it stays open
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 """An exported detector gives torch's numbers on any batch, and damaged or strange model files are refused."""
 
-import hashlib
 import json
 import shutil
 import subprocess
@@ -14,6 +13,7 @@ import torch
 from onnx import TensorProto, helper
 from tests.bugs.samples import all_samples
 from tests.check.scores import CALIBRATION
+from tests.hostile.models import relist
 from tools.check_export import compare, torch_scores
 
 from hyperheat.bugs.answers import answer_all
@@ -234,15 +234,6 @@ def folder(tmp_path_factory):
 @pytest.fixture
 def copy(folder, tmp_path):
     return shutil.copytree(folder, tmp_path / "model")
-
-
-def relist(folder):
-    """Make the manifest fit the files, as one who means harm would."""
-    manifest = json.loads((folder / "manifest.json").read_text())
-    for name, entry in manifest["files"].items():
-        content = (folder / name).read_bytes()
-        entry.update(bytes=len(content), sha256=hashlib.sha256(content).hexdigest())
-    (folder / "manifest.json").write_text(json.dumps(manifest))
 
 
 def refusal(folder):

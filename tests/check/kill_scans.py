@@ -19,7 +19,7 @@ from tests.check.test_cache import DETECTOR, EDITS, SOURCE
 from hyperheat.check import scan
 from hyperheat.check.cache import Cache
 from hyperheat.check.discover import FoundFile
-from hyperheat.check.examine import examine
+from hyperheat.check.examine import examine_parts
 from hyperheat.check.records import ScannedFile
 
 _FILES = 2
@@ -32,7 +32,7 @@ def main(folder: Path, kills: int) -> None:
     files = [FoundFile(f"{number}.py", folder / f"{number}.py") for number in range(_FILES)]
     for file in files:
         file.path.write_text(SOURCE)
-    cache = Cache.open(folder / "cache", DETECTOR)
+    cache = Cache.open(DETECTOR, folder / "cache")
     start = time.process_time()
     _scan(files, None)
     usual = time.process_time() - start
@@ -47,7 +47,7 @@ def main(folder: Path, kills: int) -> None:
     sys.stdout.write(f"{killed} {wrong}\n")
 
 
-def _kill_scan(files: list[FoundFile], cache: Cache, seconds: float) -> bool:
+def _kill_scan(files: list[FoundFile], cache: Cache | None, seconds: float) -> bool:
     """Start a scan that ends after some time of work, without a chance to clean up; whether it was not done by then."""
     pid = os.fork()
     if pid == 0:
@@ -60,12 +60,12 @@ def _kill_scan(files: list[FoundFile], cache: Cache, seconds: float) -> bool:
 
 def _scan(files: list[FoundFile], cache: Cache | None) -> list[tuple[object, ...]]:
     done: Iterator[ScannedFile] = scan.scan_files(files, DETECTOR, jobs=1, cache=cache)
-    return [(file.path, file.source, file.functions, file.errors) for file in done]
+    return [(file.path, file.sha256, file.functions, file.errors) for file in done]
 
 
 def _run_here(_work: object, jobs: Iterable[Any], **_: object) -> Iterator[tuple[Any, Any]]:
     for job in jobs:
-        yield job, examine(job.data, job.known, pseudo_scores, CALIBRATION)
+        yield job, list(examine_parts(job.data, job.known, pseudo_scores, CALIBRATION))
 
 
 if __name__ == "__main__":

@@ -1,18 +1,19 @@
 """The cache: what is in it is right or not there, whatever was edited, damaged, planted or killed."""
 
-import hashlib
-import json
 import os
+import stat
 import subprocess
 import sys
 from pathlib import Path
 from random import Random
 
 import pytest
+from tests.check.caches import open_cache, sign
 from tests.check.scores import CALIBRATION, pseudo_scores
 
 from hyperheat.check import cache as module
 from hyperheat.check.cache import Cache, Entry
+from hyperheat.check.cache_folder import CacheError, user_folder
 from hyperheat.check.detector import Detector
 from hyperheat.check.discover import FoundFile
 from hyperheat.check.examine import examine_text
@@ -96,7 +97,7 @@ def test_what_is_known_of_a_function_is_what_a_fresh_scan_finds():
 
 
 def test_an_entry_is_read_as_it_was_written(tmp_path):
-    cache = Cache.open(tmp_path / "cache", DETECTOR)
+    cache = open_cache(tmp_path / "cache", DETECTOR)
     assert cache.load(FILE) is None
     cache.store(FILE, ENTRY)
     assert cache.load(FILE) == ENTRY
@@ -104,52 +105,73 @@ def test_an_entry_is_read_as_it_was_written(tmp_path):
     assert (tmp_path / "cache" / ".gitignore").read_text() == "*\n"
     assert (tmp_path / "cache" / "CACHEDIR.TAG").read_text().startswith("Signature: 8a477f597d28d172")
     other = Detector(DETECTOR.folder, DETECTOR.model, DETECTOR.calibration, "other key")
-    assert Cache.open(tmp_path / "cache", other).load(FILE) is None
-
-
-def _signed(content: bytes) -> bytes:
-    return hashlib.sha256(content).hexdigest().encode() + b"\n" + content
+    assert open_cache(tmp_path / "cache", other).load(FILE) is None
 
 
 @pytest.mark.parametrize(
     "content",
-    [
-        b"",
-        b"\n",
-        b"x" * 64,
-        _signed(b"{"),
-        _signed(b"[]"),
-        _signed(b'{"sha256": "ab"}'),
-        _signed(b"[" * 100_000),
-        _signed(b"\xff"),
-        _signed(json.dumps({"sha256": "ab", "record": {}}).encode())[:-1],
-    ],
+    [b"", b"{", b"[]", b'{"sha256": "ab"}', b"[" * 100_000, b"\xff"],
 )
-def test_what_is_no_entry_is_nothing_and_is_written_over(tmp_path, content):
-    cache = Cache.open(tmp_path, DETECTOR)
+@pytest.mark.parametrize("signed", [False, True])
+def test_what_is_no_entry_is_nothing_and_is_written_over(tmp_path, content, signed):
+    cache = open_cache(tmp_path, DETECTOR)
     cache.store(FILE, ENTRY)
     (path,) = cache.entries.glob("*.json")
-    path.write_bytes(content)
+    path.write_bytes(sign(cache, path, content) if signed else content)
     assert cache.load(FILE) is None
     cache.store(FILE, ENTRY)
     assert cache.load(FILE) == ENTRY
 
 
-def test_nothing_is_written_through_links_or_where_it_cannot_be(tmp_path):
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    (tmp_path / "link").symlink_to(elsewhere)
+def test_an_entry_counts_only_for_its_file_and_with_the_secret(tmp_path, monkeypatch):
+    cache = open_cache(tmp_path, DETECTOR)
+    other = FoundFile("b.py", Path("b.py"))
+    cache.store(FILE, ENTRY)
+    cache._path(other).write_bytes(cache._path(FILE).read_bytes())
+    assert cache.load(FILE) == ENTRY
+    assert cache.load(other) is None
+    monkeypatch.setenv("HYPERHEAT_CACHE", str(tmp_path / "another-user"))
+    stranger = open_cache(tmp_path, DETECTOR)
+    assert stranger.load(FILE) is None
+    stranger.store(other, ENTRY)
+    assert stranger.load(other) == ENTRY
+    assert cache.load(other) is None
+
+
+def test_where_nothing_can_be_written_there_is_no_cache(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
-    for name in ("link", "file", "absent/cache"):
-        cache = Cache.open(tmp_path / name, DETECTOR)
-        cache.store(FILE, ENTRY)
-        cache.tidy()
-        assert cache.load(FILE) is None
-    assert not any(elsewhere.iterdir())
+    monkeypatch.setenv("HYPERHEAT_CACHE", str(tmp_path / "file" / "cache"))
+    cache = Cache.open(DETECTOR)
+    assert cache is not None
+    cache.store(FILE, ENTRY)
+    cache.tidy_now_and_then()
+    assert cache.load(FILE) is None
+
+
+def test_the_folder_follows_the_platform_and_its_mode_is_private(tmp_path, monkeypatch):
+    monkeypatch.delenv("HYPERHEAT_CACHE")
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    assert user_folder() == tmp_path / ".cache" / "hyperheat"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert user_folder() == tmp_path / "xdg" / "hyperheat"
+    cache = Cache.open(DETECTOR)
+    assert cache is not None
+    cache.store(FILE, ENTRY)
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in cache.folder.iterdir()}
+    assert modes[cache.entries.name] == 0o700
+    assert modes["secret"] == 0o600
+    assert stat.S_IMODE(cache.folder.stat().st_mode) == 0o700
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert user_folder() == tmp_path / "Library" / "Caches" / "hyperheat"
+    monkeypatch.setenv("HYPERHEAT_CACHE", "relative")
+    with pytest.raises(CacheError, match="HYPERHEAT_CACHE: expected an absolute path, got 'relative'"):
+        user_folder()
 
 
 def test_old_entries_go_first(tmp_path, monkeypatch):
-    cache = Cache.open(tmp_path, DETECTOR)
+    cache = open_cache(tmp_path, DETECTOR)
     files = [FoundFile(f"{name}.py", Path(f"{name}.py")) for name in "abcd"]
     size = 0
     for age, file in enumerate(files):
@@ -162,6 +184,18 @@ def test_old_entries_go_first(tmp_path, monkeypatch):
     assert cache.load(files[1]) == ENTRY  # which counts as use
     cache.tidy()
     assert [cache.load(file) is not None for file in files] == [False, True, False, True]
+
+
+def test_tidying_is_not_done_all_the_time(tmp_path, monkeypatch):
+    cache = open_cache(tmp_path, DETECTOR)
+    cache.store(FILE, ENTRY)
+    cache.tidy_now_and_then()
+    monkeypatch.setattr(module, "_MAX_BYTES", 0)
+    cache.tidy_now_and_then()
+    assert cache.load(FILE) == ENTRY
+    os.utime(tmp_path / "tidied", (0, 0))
+    cache.tidy_now_and_then()
+    assert cache.load(FILE) is None
 
 
 def test_killed_at_any_moment_it_leaves_no_wrong_result(tmp_path):

@@ -28,7 +28,7 @@ def scan(text: str, weigh: Weigh | None = None, calibration: Calibration = CALIB
         return pseudo_scores(sample) if weigh is None else scores_of(sample, weigh(sample.candidates))
 
     record = examine_text(text, (), score, calibration)
-    return read_record(record, FoundFile("a.py", Path("a.py")), text, calibration, cached=0)
+    return read_record(record, FoundFile("a.py", Path("a.py")), calibration, source=text)
 
 
 def favour(place: int, weight: float = 9.0) -> Weigh:
@@ -63,8 +63,9 @@ def test_a_finding_says_where_what_and_how_to_repair_it(place, rule, span, messa
     finding = best(file)
     assert (finding.rule, finding.message, finding.function) == (rule, message, "f")
     assert (finding.line, finding.column, finding.end_line, finding.end_column) == span
-    assert file.text is not None
-    assert file.text.edited(finding.fix.edits) == f"def f(a, b):\n{line}\n"
+    text = file.text()
+    assert text is not None
+    assert text.edited(finding.fix.edits) == f"def f(a, b):\n{line}\n"
     assert (finding.confidence, finding.tier) == (0.9, "A")
     assert file.functions[0].no_bug == 0.1
 
@@ -86,8 +87,9 @@ def test_line_ends_move_with_arguments_as_they_are(end):
     swapped = "\ufeffdef f(a, b):\n    return g((b,\n        1), a)\n".replace("\n", end)
     file = scan(text, favour_kind("argument-swap"))
     assert best(file).kind == "argument-swap"
-    assert file.text is not None
-    assert file.text.edited(best(file).fix.edits) == swapped
+    text = file.text()
+    assert text is not None
+    assert text.edited(best(file).fix.edits) == swapped
 
 
 def test_other_repairs_of_the_place_are_told_the_likeliest_first():

@@ -59,7 +59,7 @@ def test_overlapping_edits_are_not_joined(file):
 
 def test_a_result_that_is_no_python_is_told(file):
     broken = make_repair(file, findings=(make_finding((2, 18, 2, 19, "not")),))
-    problem, none = find_problems([broken, make_repair(file)])
+    (_, problem), (_, none) = find_problems([broken, make_repair(file)])
     assert (
         problem
         == "expected Python after the repair, got: <source>:2: expected Python 3 source, got: invalid syntax"

@@ -11,9 +11,10 @@ from hyperheat.check.changes import Changes
 from hyperheat.check.detector import Detector
 from hyperheat.check.discover import FoundFile
 from hyperheat.check.examine import examine_text
-from hyperheat.check.judge import judge, sources_of
+from hyperheat.check.judge import judge
 from hyperheat.check.records import ScannedFile, read_record
 from hyperheat.check.settings import Settings, override_settings
+from hyperheat.check.sources import Sources
 from hyperheat.report.finding import Model, ScanError
 
 DETECTOR = Detector(Path("nowhere"), Model(name="none", sha256="0"), CALIBRATION, "key")
@@ -33,7 +34,7 @@ def scan(text: str = SOURCE) -> ScannedFile:
     record = examine_text(
         text, (), lambda sample: scores_of(sample, _weights(len(sample.candidates))), CALIBRATION
     )
-    return read_record(record, FoundFile("a.py", Path("/a.py")), text, CALIBRATION, cached=0)
+    return read_record(record, FoundFile("a.py", Path("/a.py")), CALIBRATION, source=text)
 
 
 def _weights(count: int) -> np.ndarray:
@@ -96,7 +97,7 @@ def test_known_findings_are_not_shown_and_lost_ones_are_counted():
     file = scan()
     everything = judge([file], Settings(), DETECTOR, show_all=True)
     assert len(everything.findings) == 3
-    baseline = make_baseline(everything.findings, sources_of([file]))
+    baseline = make_baseline(everything.findings, Sources([file]))
     report = judge([file], Settings(), DETECTOR, baseline=baseline, show_all=True)
     assert (shown(report), report.summary.known) == ([], 3)
     less = judge([scan("def other(): ...\n")], Settings(), DETECTOR, baseline=baseline)

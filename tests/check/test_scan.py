@@ -1,6 +1,5 @@
 """Scans: the same report for any number of workers and any state of the cache, and losses that stay single."""
 
-import hashlib
 import json
 import os
 import shutil
@@ -10,15 +9,17 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.check.caches import open_cache, sign
 
 from hyperheat.bugs.onnx.manifest import CALIBRATION, FILES, describe_file
-from hyperheat.check.cache import FOLDER, Cache
+from hyperheat.check.cache import Cache
 from hyperheat.check.detector import Detector, load_detector
 from hyperheat.check.discover import Selection, discover
-from hyperheat.check.judge import judge, sources_of
+from hyperheat.check.judge import judge
 from hyperheat.check.records import ScannedFile
 from hyperheat.check.scan import scan_files, scan_source
 from hyperheat.check.settings import Settings
+from hyperheat.check.sources import Sources
 from hyperheat.report.formats import FORMATS
 from hyperheat.workers.serve import WorkersError
 
@@ -50,12 +51,12 @@ def project(tmp_path: Path) -> Path:
 
 def scan_project(root: Path, detector: Detector, *, jobs: int = 1, cached: bool = True) -> list[ScannedFile]:
     found = discover(["."], root=root, selection=Selection())
-    cache = Cache.open(root / FOLDER, detector) if cached else None
+    cache = Cache.open(detector, root / "cache") if cached else None
     return list(scan_files(found.files, detector, jobs=jobs, cache=cache))
 
 
 def report(files: list[ScannedFile], detector: Detector) -> str:
-    return FORMATS["json"](judge(files, Settings(), detector, show_all=True), sources_of(files))
+    return FORMATS["json"](judge(files, Settings(), detector, show_all=True), Sources(files))
 
 
 def test_the_report_depends_neither_on_workers_nor_on_the_cache(project, detector):
@@ -90,11 +91,11 @@ FORGERIES = (
 
 def test_entries_that_were_forged_are_made_again(project, detector):
     cold = report(scan_project(project, detector), detector)
-    entries = sorted(Cache.open(project / FOLDER, detector).entries.glob("*.json"))
-    for path, forgery in zip(entries, FORGERIES, strict=True):
+    cache = open_cache(project / "cache", detector)
+    for path, forgery in zip(sorted(cache.entries.glob("*.json")), FORGERIES, strict=True):
         sha256 = json.loads(path.read_bytes().partition(b"\n")[2])["sha256"]
         content = json.dumps({"sha256": sha256, "record": forgery}).encode()
-        path.write_bytes(hashlib.sha256(content).hexdigest().encode() + b"\n" + content)
+        path.write_bytes(sign(cache, path, content))
     assert report(scan_project(project, detector), detector) == cold
     assert report(warm := scan_project(project, detector), detector) == cold
     assert sum(file.cached for file in warm) == 4

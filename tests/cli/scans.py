@@ -20,11 +20,13 @@ from hyperheat.bugs.onnx.calibration import Point
 from hyperheat.check.cache import Cache
 from hyperheat.check.detector import Detector
 from hyperheat.check.discover import FoundFile
-from hyperheat.check.files import SkippedFile, read_regular
 from hyperheat.check.records import ScannedFile, ScannedFunction, Suspect
+from hyperheat.check.scan import LIMITS
 from hyperheat.check.suppressions import find_suppressions
 from hyperheat.cli import main
+from hyperheat.files.reading import SkippedFile, read_regular
 from hyperheat.report import FileEdit, Finding, Fix, FunctionHeat, Heat, Model, ScanError, SourceText
+from hyperheat.workers.limits import Limits
 
 BUGGY = "def area(a, b):\n    return a * a  # 0.95\n\n\ndef scale(a, b):\n    return a - a  # 0.65\n"
 CLEAN = "def area(a, b):\n    return a * b\n"
@@ -44,11 +46,13 @@ def fake_scan(
     jobs: int,
     cache: Cache | None = None,
     progress: Callable[[ScannedFile], None] | None = None,
+    limits: Limits = LIMITS,
+    max_bytes: int = 100_000,
 ) -> Iterator[ScannedFile]:
     """Files as a real scan would yield them."""
     for file in files:
         try:
-            scanned = fake_scan_data(read_regular(file.path, max_bytes=100_000), file, detector)
+            scanned = fake_scan_data(read_regular(file.path, max_bytes=max_bytes), file, detector)
         except SkippedFile as error:
             scanned = ScannedFile(
                 file=file, source=None, errors=(ScanError(path=file.shown, rule="HH901", reason=str(error)),)
@@ -58,7 +62,9 @@ def fake_scan(
         yield scanned
 
 
-def fake_scan_data(data: bytes, file: FoundFile, detector: Detector) -> ScannedFile:
+def fake_scan_data(
+    data: bytes, file: FoundFile, detector: Detector, *, limits: Limits = LIMITS
+) -> ScannedFile:
     """A file whose functions are the lines from one `def` to the next; one with a `?` is not parsed."""
     text = data.decode()
     if "?" in text:

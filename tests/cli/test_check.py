@@ -277,6 +277,9 @@ OPTIONS = {
     "--jobs": ["--jobs", "7"],
     "--cache-dir": ["--cache-dir", "cache"],
     "--no-cache": ["--no-cache"],
+    "--timeout": ["--timeout", "60"],
+    "--max-memory": ["--max-memory", "2GB"],
+    "--max-file-size": ["--max-file-size", "10"],
 }
 
 

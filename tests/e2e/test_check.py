@@ -106,11 +106,13 @@ def test_results_are_the_same_warm_and_for_any_number_of_processes(scanned, expo
 
 
 def test_ctrl_c_leaves_what_there_is(exported_detector: Path, tmp_path: Path):
+    cache = tmp_path / "cache"
     for number in range(40):
         (tmp_path / f"m{number:02}.py").write_text(
             "".join(GOOD.replace("area", f"area{number}_{i}") for i in range(25))
         )
     words = ["check", "--model", str(exported_detector), "--show-all", "--output-format", "json", "-j", "1"]
+    words += ["--cache-dir", str(cache)]
     process = subprocess.Popen(
         [sys.executable, "-m", "hyperheat", *words],
         cwd=tmp_path,
@@ -118,7 +120,7 @@ def test_ctrl_c_leaves_what_there_is(exported_detector: Path, tmp_path: Path):
         stderr=subprocess.PIPE,
         start_new_session=True,
     )
-    while process.poll() is None and len(list(tmp_path.glob(".hyperheat_cache/*/*.json"))) < 2:
+    while process.poll() is None and len(list(cache.glob("*/*.json"))) < 2:
         time.sleep(0.01)
     os.killpg(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=60)
@@ -182,11 +184,12 @@ def test_nothing_is_left_outside_of_the_cache(tmp_path: Path):
     home.mkdir()
     code.mkdir()
     (code / "good.py").write_text(GOOD)
-    unset = {name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "ORT_"))}
+    ours = ("XDG_", "ORT_", "HYPERHEAT_")
+    unset = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     done = hyperheat("check", cwd=code, env={**unset, "HOME": str(home)})
     assert done.returncode in (0, 1), done.stderr
-    assert list(home.rglob("*")) == []
-    assert sorted(path.name for path in code.iterdir()) == [".hyperheat_cache", "good.py"]
+    assert [str(path.relative_to(home)) for path in home.glob("*/*")] == [".cache/hyperheat"]
+    assert [path.name for path in code.iterdir()] == ["good.py"]
 
 
 def test_help_answers_at_once():

@@ -158,7 +158,7 @@ def test_refuses_by_field(field: str, records: Any, message: str) -> None:
         (b"\xff\xfe\xfa", "decode"),
         (b"", "Expecting value"),
         (b"[]", "expected a HIF document, an object with the field incidences"),
-        (b"[" * 100_000, "recursion"),
+        (b"[" * 100_000, "nested too deeply"),
     ],
 )
 def test_a_corrupt_file_is_named(tmp_path: Path, content: bytes, message: str) -> None:

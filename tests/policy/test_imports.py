@@ -13,25 +13,38 @@ ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "hyperheat"
 
 MAY_IMPORT = {
-    "hypergraph": set(),
+    "files": set(),
+    "hypergraph": {"files"},
     "pycode": {"hypergraph"},
     "rewrites": {"hypergraph", "pycode"},
-    "tensors": {"hypergraph"},
-    "nn": {"hypergraph", "tensors"},
-    "train": {"hypergraph", "tensors"},
+    "tensors": {"files", "hypergraph"},
+    "nn": {"files", "hypergraph", "tensors"},
+    "train": {"files", "hypergraph", "tensors"},
     "workers": set(),
     "git": set(),
-    "bugs": {"hypergraph", "pycode", "rewrites", "tensors", "nn", "train", "workers", "git"},
+    "bugs": {"files", "hypergraph", "pycode", "rewrites", "tensors", "nn", "train", "workers", "git"},
     "report": {"rewrites"},
-    "check": {"hypergraph", "pycode", "rewrites", "tensors", "bugs", "report", "workers", "git"},
+    "check": {"files", "hypergraph", "pycode", "rewrites", "tensors", "bugs", "report", "workers", "git"},
     "bench": {"hypergraph", "tensors", "nn", "train", "bugs", "kg", "check", "report"},
-    "kg": {"hypergraph", "tensors", "nn", "train"},
+    "kg": {"files", "hypergraph", "tensors", "nn", "train"},
     "cli": {
         *("hypergraph", "tensors", "nn", "pycode", "rewrites", "train", "bugs", "bench", "kg", "report"),
-        *("check", "workers"),
+        *("check", "files", "workers"),
     },
 }
-_LIGHT = {"hypergraph", "pycode", "rewrites", "tensors", "kg", "report", "check", "cli", "workers", "git"}
+_LIGHT = {
+    "files",
+    "hypergraph",
+    "pycode",
+    "rewrites",
+    "tensors",
+    "kg",
+    "report",
+    "check",
+    "cli",
+    "workers",
+    "git",
+}
 FILES = sorted(SOURCE.rglob("*.py"))
 
 

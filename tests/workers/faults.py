@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Iterator
 
 from hyperheat.workers.serve import WorkersError
 
@@ -23,6 +24,11 @@ def prepare_after_slow_import() -> None:
 def prepare_badly() -> None:
     """Fail, as a worker would that did the same."""
     raise ValueError("expected good, got bad")
+
+
+def obey_all(orders: tuple[str, ...]) -> Iterator[str]:
+    """Do one after the other."""
+    yield from map(obey, orders)
 
 
 def obey(order: str) -> str:

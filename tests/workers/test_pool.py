@@ -11,7 +11,7 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
-from tests.workers.faults import obey, prepare, prepare_after_slow_import, prepare_badly
+from tests.workers.faults import obey, obey_all, prepare, prepare_after_slow_import, prepare_badly
 
 from hyperheat.check.detector import load_detector
 from hyperheat.check.workers import MODULES, load_once
@@ -69,15 +69,15 @@ def test_a_job_that_crashes_or_fails_leaves_the_others_alone():
 def test_time_on_the_clock_is_limited():
     limits = Limits(seconds=0.5)
     assert results(["hang", "one"], limits=limits) == {
-        "hang": Lost("it took more than 0.5 s", late=True),
+        "hang": Lost("it took more than 0.5 s", late=True, limited=True),
         "one": "ONE",
     }
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not count all of it")
 def test_work_and_memory_are_limited_also_inside_of_libraries():
-    lost = Lost("it took more than 1 s of work")
-    eaten = Lost("it took more than 500 MB of memory")
+    lost = Lost("it took more than 1 s of work", limited=True)
+    eaten = Lost("it took more than 500 MB of memory", limited=True)
     assert results(["loop", "one", "loop in a library", "eat", "eat at once", "two"]) == {
         "loop": lost,
         "one": "ONE",
@@ -86,6 +86,25 @@ def test_work_and_memory_are_limited_also_inside_of_libraries():
         "eat at once": eaten,
         "two": "TWO",
     }
+
+
+@pytest.mark.usefixtures("copied")
+@pytest.mark.parametrize("trouble", ["crash", "fail", "loop", "hang", "eat"])
+def test_parts_that_were_done_before_a_loss_are_kept(trouble: str):
+    limits = Limits(seconds=5, work_seconds=1, memory=500_000_000)
+    orders = ("one", "two", trouble, "three")
+    (_, lost), (_, whole) = run_jobs(obey_all, [orders, ("four",)], workers=1, limits=limits)
+    assert isinstance(lost, Lost)
+    assert lost.parts == ("ONE", "TWO")
+    assert lost.limited == (trouble in ("loop", "hang", "eat"))
+    assert whole == ["FOUR"]
+
+
+def test_a_limit_of_the_system_is_named(monkeypatch: pytest.MonkeyPatch):
+    assert LIMITS.out_of_memory() == ("it took more than 500 MB of memory", True)
+    monkeypatch.setattr("resource.getrlimit", lambda _: (300_000_000, 300_000_000))
+    reason = "it ran out of memory: a limit of the system (ulimit -v) leaves 300 MB"
+    assert LIMITS.out_of_memory() == (reason, False)
 
 
 def test_a_worker_does_one_job_after_another_and_is_replaced_after_a_loss():

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from hyperheat.bugs.onnx.calibration import Calibration, Curve, Point
 from hyperheat.bugs.onnx.manifest import CALIBRATION, describe_file, read_folder
+from hyperheat.files.parsing import parse_json
 from hyperheat.hypergraph.files import whole_file
 
 __all__ = ["add_calibration"]
@@ -20,7 +21,7 @@ def add_calibration(folder: Path, calibration: Calibration) -> None:
     """
     read_folder(folder)
     path = folder / "manifest.json"
-    manifest = json.loads(path.read_text(encoding="utf-8"))
+    manifest = parse_json(path.read_text(encoding="utf-8"))
     manifest["files"].pop(CALIBRATION, None)
     _write(path, json.dumps(manifest, indent=1) + "\n")
     _write(folder / CALIBRATION, calibration.to_json())

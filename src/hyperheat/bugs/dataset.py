@@ -1,6 +1,5 @@
 """A folder of samples: `manifest.json`, and shards `train/*.parquet`, `valid/*.parquet`, `test/*.parquet`."""
 
-import json
 from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import accumulate
@@ -11,6 +10,7 @@ import numpy as np
 
 from hyperheat.bugs.sample import TEXTS, Sample
 from hyperheat.bugs.shards import Shard
+from hyperheat.files.parsing import parse_json
 from hyperheat.hypergraph.files import file_sha256
 from hyperheat.rewrites import KINDS
 
@@ -80,7 +80,7 @@ def read_manifest(folder: str | Path) -> dict[str, Any]:
     """What a folder of samples says of itself."""
     path = Path(folder) / "manifest.json"
     try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
+        manifest = parse_json(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ValueError(
             f"{folder}: expected a folder of bug samples with a manifest.json, got none"

@@ -17,6 +17,7 @@ from hyperheat.bugs.onnx.heat import detector_graph
 from hyperheat.bugs.onnx.interface import MAX_SLOTS
 from hyperheat.bugs.onnx.manifest import CALIBRATION, FILES, FORMAT, describe_file
 from hyperheat.bugs.sample import TEXTS
+from hyperheat.files.parsing import parse_json
 from hyperheat.hypergraph.files import whole_file
 from hyperheat.nn import HeatConfig
 from hyperheat.rewrites import KINDS
@@ -72,7 +73,7 @@ def facts_of_corpus(folder: str | Path) -> dict[str, str]:
     """What the model card says of the samples that a model was trained on, from the corpus' manifest."""
     path = Path(folder) / "manifest.json"
     try:
-        counts = json.loads(path.read_text(encoding="utf-8"))["counts"]
+        counts = parse_json(path.read_text(encoding="utf-8"))["counts"]
         packages, samples = counts["packages"]["train"], counts["samples"]["train"]
         clean = counts["kinds"]["train"].get("clean", 0)
     except (ValueError, TypeError, KeyError) as error:

@@ -7,6 +7,7 @@ from pathlib import Path
 from hyperheat.bugs.encoders import EncoderConfig, build_encoder, view_of
 from hyperheat.bugs.model import BugModel
 from hyperheat.bugs.views import View
+from hyperheat.files.parsing import parse_json
 from hyperheat.hypergraph.files import whole_file
 from hyperheat.nn.folder import load_weights, save_weights
 from hyperheat.tensors import Vocabulary
@@ -72,7 +73,7 @@ def load_detector(folder: str | Path) -> Detector:
     folder = Path(folder)
     path = folder / "config.json"
     try:
-        config = from_dict(DetectorConfig, json.loads(path.read_text(encoding="utf-8")))
+        config = from_dict(DetectorConfig, parse_json(path.read_text(encoding="utf-8")))
     except FileNotFoundError:
         raise ValueError(f"{folder}: expected the folder of a trained detector, got no config.json") from None
     except (ValueError, TypeError) as error:

@@ -10,13 +10,14 @@ key is the fingerprint of the finding, which does not change when code moves. Fi
 fingerprints, so that of three with two known ones the third is shown.
 """
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from hyperheat.check.files import SkippedFile, read_regular, write_whole
+from hyperheat.files.parsing import parse_json
+from hyperheat.files.reading import read_regular
+from hyperheat.files.writing import refuse_links, write_whole
 from hyperheat.report.finding import Finding
 from hyperheat.report.fingerprint import fingerprints
 from hyperheat.report.safe import dump_json
@@ -92,7 +93,8 @@ def compare_to_baseline(
 
 
 def write_baseline(path: Path, baseline: Baseline) -> None:
-    """Write a baseline, whole or not at all; equal baselines give equal files."""
+    """Write a baseline, whole or not at all and not through a link; equal baselines give equal files."""
+    refuse_links(path, Path.cwd())
     entries = [f'"{name}": {dump_json(asdict(baseline[name]))},\n' for name in sorted(baseline)]
     write_whole(path, "".join(["{\n", *entries, f'"version": {_VERSION}\n}}\n']).encode("ascii"))
 
@@ -103,10 +105,10 @@ def read_baseline(path: Path) -> Baseline:
         text = read_regular(path, max_bytes=_MAX_BYTES).decode()
         if _CONFLICT.search(text):
             raise BaselineError(f"{path}: expected a baseline, got one with merge conflicts")
-        content = json.loads(text)
+        content = parse_json(text)
     except BaselineError:
         raise
-    except (SkippedFile, ValueError, RecursionError) as error:
+    except ValueError as error:
         raise BaselineError(f"{path}: expected a baseline, got: {error}") from None
     if not isinstance(content, dict) or content.get("version") != _VERSION:
         got = content.get("version", "none") if isinstance(content, dict) else type(content).__name__

@@ -10,12 +10,14 @@ Links are not followed when folders are searched: what they lead to is found und
 
 import os
 import stat
+import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from hyperheat.check.files import SkippedFile, kind_of_file, read_regular, why
 from hyperheat.check.gitignore import Globs
+from hyperheat.files.reading import SkippedFile, kind_of_file, read_regular, why
 from hyperheat.report.finding import ScanError
 
 __all__ = [
@@ -45,7 +47,9 @@ DEFAULT_EXCLUDES = (
 
 _DEFAULTS = Globs.of(DEFAULT_EXCLUDES, "/")
 _IGNORE_FILE = ".gitignore"
-_MAX_IGNORE_BYTES = 1_000_000
+_MAX_IGNORE_BYTES = 200_000
+_MAX_PATTERNS = 10_000  # that count in one folder, those of all folders above it included
+_MAX_SECONDS = 30.0  # of work on patterns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +115,7 @@ class _Search:
         self._selection = selection
         self._seen: set[Path] = set()
         self._tops = [os.path.realpath(path) for path in named]
+        self._seconds = 0.0
 
     def add_named(self, path: Path) -> None:
         try:
@@ -145,7 +150,7 @@ class _Search:
                 if ".git" in names:  # a repository inside of another has rules of its own
                     ignores = ()
                 if _IGNORE_FILE in names:
-                    ignores = (*self._read_ignores(folder), *ignores)
+                    ignores = self._with_ignores(folder, ignores)
             stack += [(Path(entry.path), ignores) for entry in self._enter(entries, ignores)]
 
     def _enter(
@@ -194,11 +199,24 @@ class _Search:
             self.files[path] = FoundFile(shown_path(path, self.root), path)
 
     def _left_out(self, path: Path, ignores: Iterable[Globs], *, folder: bool) -> bool:
-        if self._excluded(path, folder=folder):
-            return True
-        whole = os.fsencode(path.as_posix())
-        verdicts = (globs.verdict(whole, folder=folder) for globs in ignores)
-        return next((verdict for verdict in verdicts if verdict is not None), False)
+        with self._counted():
+            if self._excluded(path, folder=folder):
+                return True
+            whole = os.fsencode(path.as_posix())
+            verdicts = (globs.verdict(whole, folder=folder) for globs in ignores)
+            return next((verdict for verdict in verdicts if verdict is not None), False)
+
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        """Work on patterns; raises ValueError when there was too much of it in all."""
+        start = time.process_time()
+        yield
+        self._seconds += time.process_time() - start
+        if self._seconds > _MAX_SECONDS:
+            raise ValueError(
+                f"{self.root}: comparing files with the patterns of ignore files and excludes took more than "
+                f"{_MAX_SECONDS:g} s; try --no-gitignore, --exclude or fewer paths"
+            )
 
     def _excluded(self, path: Path, *, folder: bool) -> bool:
         globs = self._selection.exclude
@@ -221,18 +239,28 @@ class _Search:
         for folder in top.parents:
             folders.append(folder)
             if os.path.lexists(folder / ".git"):
-                return tuple(globs for folder in folders for globs in self._read_ignores(folder))
+                ignores: tuple[Globs, ...] = ()
+                for outer in reversed(folders):
+                    ignores = self._with_ignores(outer, ignores)
+                return ignores
         return ()
 
-    def _read_ignores(self, folder: Path) -> tuple[Globs, ...]:
+    def _with_ignores(self, folder: Path, above: tuple[Globs, ...]) -> tuple[Globs, ...]:
+        """The patterns of the folders above, and before them those of the folder's own ignore file, if it has one."""
         path = folder / _IGNORE_FILE
         if not os.path.lexists(path):
-            return ()
+            return above
         try:  # like git, not through a link, which may lead anywhere
-            return (Globs.read(read_regular(path, max_bytes=_MAX_IGNORE_BYTES, follow=False), folder),)
+            data = read_regular(path, max_bytes=_MAX_IGNORE_BYTES, follow=False)
+            with self._counted():
+                globs = Globs.read(data, folder)
+            count = sum(len(some.patterns) for some in (globs, *above))
+            if count > _MAX_PATTERNS:
+                raise SkippedFile(f"expected at most {_MAX_PATTERNS} patterns with those above, got {count}")
         except SkippedFile as error:
             self._skip(path, str(error))
-            return ()
+            return above
+        return (globs, *above)
 
     def _skip(self, path: Path, reason: str) -> None:
         self.errors.append(ScanError(path=shown_path(path, self.root), rule="HH901", reason=reason))

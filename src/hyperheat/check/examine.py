@@ -3,9 +3,11 @@
 Everything here may be asked to read a file that was made to do harm, so scans call it in processes that can be ended.
 """
 
+import ast
 import hashlib
 import re
-from collections.abc import Callable, Collection
+import warnings
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 import numpy as np
@@ -13,12 +15,12 @@ import numpy as np
 from hyperheat.bugs.onnx import SampleScores
 from hyperheat.bugs.onnx.calibration import Calibration
 from hyperheat.bugs.sample import NO_BUG, Origin, Sample, encode_candidates
-from hyperheat.check.encoding import SlowEncodingError, decode
-from hyperheat.check.records import Record, comment_record
+from hyperheat.check.encoding import SlowEncodingError, decode, without_stray_bytes
+from hyperheat.check.records import Record, comment_record, join_parts
 from hyperheat.check.suppressions import find_suppressions
 from hyperheat.check.suspicion import Question, answer
 from hyperheat.pycode import FunctionGraph, ModuleGraphs, SourceError, TooMuchSource, extract
-from hyperheat.pycode.source import Source
+from hyperheat.pycode.source import MAX_CHARACTERS, Source
 from hyperheat.report.source import SourceText
 from hyperheat.rewrites import candidates
 
@@ -29,6 +31,7 @@ __all__ = [
     "MAX_NODES",
     "Score",
     "examine",
+    "examine_parts",
     "examine_text",
     "make_question",
     "read_module",
@@ -54,52 +57,92 @@ _NO_TOKENS = np.empty(0, dtype=np.int32)  # only models that read tokens need th
 
 def examine(data: bytes, known: Collection[str], score: Score, calibration: Calibration) -> Record:
     """The record of a file, without the functions whose digests are known."""
-    try:
-        text = read_text(data)
-    except SourceError as error:
-        return _refused(error)
-    return examine_text(text, known, score, calibration)
+    return join_parts(examine_parts(data, known, score, calibration), known)
 
 
 def examine_text(text: str, known: Collection[str], score: Score, calibration: Calibration) -> Record:
     """The same from the text of a file."""
+    return join_parts(_text_parts(text, known, score, calibration, MAX_CHARACTERS), known)
+
+
+def examine_parts(
+    data: bytes,
+    known: Collection[str],
+    score: Score,
+    calibration: Calibration,
+    *,
+    max_characters: int = MAX_CHARACTERS,
+) -> Iterator[Record]:
+    """The record of a file in parts, as `join_parts` takes them, each as soon as it is done."""
     try:
-        module = read_module(text)
+        text = read_text(data)
     except SourceError as error:
-        return _refused(error)
+        yield _refused(error)
+    else:
+        yield from _text_parts(text, known, score, calibration, max_characters)
+
+
+def _text_parts(
+    text: str, known: Collection[str], score: Score, calibration: Calibration, max_characters: int
+) -> Iterator[Record]:
+    try:
+        module = read_module(text, max_characters=max_characters)
+    except SourceError as error:
+        yield _refused(error)
+        return
     source = SourceText(text)
-    functions, made = [], {}
-    errors = [_error(error) for error in module.refused]
-    for function in module.functions:
+    lines = [_lines(function, source) for function in module.functions]
+    digests = [_digest(*pair) for pair in zip(lines, module.functions, strict=True)]
+    yield {
+        "functions": [
+            [function.name, function.span[0], digest]
+            for function, digest in zip(module.functions, digests, strict=True)
+        ],
+        "errors": [_error(error) for error in module.refused],
+        "comments": [comment_record(comment) for comment in find_suppressions(source)],
+    }
+    done = set(known)
+    for function, of_function, digest in zip(module.functions, lines, digests, strict=True):
+        if digest in done:
+            continue
+        done.add(digest)
         try:
-            lines = _lines(function, source)
-            digest = _digest(lines, function)
-            if digest not in known and digest not in made:
-                question = make_question(function, text if "\r" in lines else None)
-                made[digest] = answer(question, score, calibration)
+            question = make_question(function, text if "\r" in of_function else None)
+            yield {"known": {digest: answer(question, score, calibration)}}
         except TooMuchSource as error:
-            errors.append(_error(error, function))
-        else:
-            functions.append([function.name, function.span[0], digest])
-    comments = [comment_record(comment) for comment in find_suppressions(source)]
-    return {"functions": functions, "known": made, "errors": errors, "comments": comments}
+            yield {"refused": {digest: error.problem}}
 
 
-def read_module(text: str) -> ModuleGraphs:
+def read_module(text: str, *, max_characters: int = MAX_CHARACTERS) -> ModuleGraphs:
     """The functions of a text; raises SourceError if it cannot be read, or is larger than what is read."""
     _check_lines(text)
-    return extract(text)
+    return extract(text, max_characters=max_characters)
 
 
 def read_text(data: bytes) -> str:
     """The text of a file; raises SourceError if Python could not read it."""
     try:
-        return decode(data)[0]
+        text = decode(data)[0]
     except SlowEncodingError as error:
         raise TooMuchSource(None, 1, str(error)) from None
     except (SyntaxError, LookupError, UnicodeError):
         Source.read(data)  # which says what is wrong with it
         raise
+    clean = without_stray_bytes(text)
+    if clean != text and not _is_compiled(data):
+        Source.read(data)
+    return clean
+
+
+def _is_compiled(data: bytes) -> bool:
+    """Whether Python takes bytes that are not all text: it does so in comments."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(data, "<source>", "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
 
 
 def _check_lines(text: str) -> None:
@@ -113,15 +156,12 @@ def _check_lines(text: str) -> None:
 
 
 def _refused(error: SourceError) -> Record:
-    return {"functions": [], "known": {}, "errors": [_error(error)], "comments": []}
+    return {"functions": [], "errors": [_error(error)], "comments": []}
 
 
-def _error(error: SourceError, function: FunctionGraph | None = None) -> list[Any]:
-    """The rule, reason and line of what cannot be looked at: a file, or one of its functions."""
-    rule = "HH901" if isinstance(error, TooMuchSource) else "HH900"
-    if function is None:
-        return [rule, error.problem, error.line]
-    return [rule, f"the function {function.name}: {error.problem}", function.span[0]]
+def _error(error: SourceError) -> list[Any]:
+    """The rule, reason and line of what cannot be looked at."""
+    return ["HH901" if isinstance(error, TooMuchSource) else "HH900", error.problem, error.line]
 
 
 def make_question(function: FunctionGraph, text: str | None) -> Question:

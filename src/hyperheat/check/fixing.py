@@ -6,7 +6,8 @@ at all; its encoding, byte order mark, line ends and mode stay.
 """
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,14 +15,17 @@ from pathlib import Path
 
 from hyperheat.check.changes import why_not_clean
 from hyperheat.check.discover import MAX_BYTES, FoundFile
-from hyperheat.check.encoding import decode
-from hyperheat.check.files import SkippedFile, read_regular, remove_leftovers, write_whole
+from hyperheat.check.encoding import decode, encode
+from hyperheat.check.examine import read_text
 from hyperheat.check.scan import LIMITS
 from hyperheat.check.workers import MODULES
+from hyperheat.files.reading import SkippedFile, read_regular
+from hyperheat.files.writing import refuse_links_out, remove_leftovers, write_whole
 from hyperheat.pycode import SourceError
 from hyperheat.pycode.source import Source
 from hyperheat.report.finding import FileEdit, Finding, Fix
 from hyperheat.report.source import SourceText
+from hyperheat.workers.limits import Limits
 from hyperheat.workers.pool import run_jobs
 from hyperheat.workers.serve import Lost
 
@@ -81,13 +85,19 @@ def plan_repair(file: FoundFile, data: bytes, findings: Iterable[Finding]) -> Re
     return Repair(file=file, data=data, repaired=repaired, done=tuple(done), left=tuple(left), fix=fix)
 
 
-def find_problems(repairs: Sequence[Repair]) -> list[str | None]:
-    """For each repair why its result is not Python, or None; a process that can be ended reads it."""
-    jobs = [(number, repair.repaired) for number, repair in enumerate(repairs)]
-    problems: list[str | None] = [None] * len(repairs)
-    for (number, _), answer in run_jobs(_read_again, jobs, workers=1, limits=LIMITS, preload=MODULES):
-        problems[number] = answer.reason if isinstance(answer, Lost) else answer
-    return problems
+def find_problems(
+    repairs: Iterable[Repair], *, limits: Limits = LIMITS
+) -> Iterator[tuple[Repair, str | None]]:
+    """Each repair, and why its result is not Python, or None; a process that can be ended reads it."""
+    waiting: deque[Repair] = deque()  # there is one worker, so they come back in order
+
+    def results() -> Iterator[bytes]:
+        for repair in repairs:
+            waiting.append(repair)
+            yield repair.repaired
+
+    for _, answer in run_jobs(_read_again, results(), workers=1, limits=limits, preload=MODULES):
+        yield waiting.popleft(), answer.reason if isinstance(answer, Lost) else answer
 
 
 def write_repair(repair: Repair, *, root: Path, allow_dirty: bool) -> None:
@@ -96,13 +106,16 @@ def write_repair(repair: Repair, *, root: Path, allow_dirty: bool) -> None:
     Only a file that git tracks, without changes, is written, so that the old text can be had again; `allow_dirty`
     does without. A link is followed only inside of `root`.
     """
-    path = repair.file.path
-    _refuse_links_out(path, root)
-    with _locked(Path(os.path.realpath(path)).parent):
+    try:
+        refuse_links_out(repair.file.path, root)
+    except OSError as error:
+        raise FixError(str(error)) from None
+    path = Path(os.path.realpath(repair.file.path))
+    with _locked(path.parent):
         if not allow_dirty and (reason := why_not_clean(path)):
             raise FixError(f"expected a file that is committed (or --allow-dirty), got {reason}")
         try:
-            data = read_regular(path, max_bytes=MAX_BYTES)
+            data = read_regular(path, max_bytes=max(MAX_BYTES, len(repair.data)))
         except SkippedFile as error:
             raise FixError(str(error)) from None
         if data != repair.data:
@@ -116,9 +129,9 @@ def write_repair(repair: Repair, *, root: Path, allow_dirty: bool) -> None:
             raise FixError(f"cannot be written: {error.strerror or error}") from None
 
 
-def _read_again(job: tuple[int, bytes]) -> str | None:
+def _read_again(data: bytes) -> str | None:
     try:
-        Source.read(job[1]).parse()
+        Source.read(read_text(data), max_characters=len(data)).parse()
     except SourceError as error:
         return f"expected Python after the repair, got: {error}"
     return None
@@ -138,21 +151,13 @@ def _edited(data: bytes, fix: Fix) -> bytes:
     text, encoding = decode(data)
     after = SourceText(text).edited(fix.edits)
     try:
-        repaired = after.encode(encoding)
-        same = text.encode(encoding) == data and decode(repaired) == (after, encoding)
+        repaired = encode(after, encoding)
+        same = encode(text, encoding) == data and decode(repaired) == (after, encoding)
     except (UnicodeError, SyntaxError, LookupError) as error:
         raise FixError(f"expected a repair that can be written in {encoding}, got: {error}") from None
     if not same:
         raise FixError(f"expected an encoding that leads back to the same bytes, got {encoding}")
     return repaired
-
-
-def _refuse_links_out(path: Path, root: Path) -> None:
-    real, inside = Path(os.path.realpath(path)), path.is_relative_to(root)
-    if path.is_symlink() or inside:
-        real_root = os.path.realpath(root)
-        if not real.is_relative_to(real_root):
-            raise FixError(f"expected a file in {real_root}, got a link to {real}")
 
 
 @contextmanager

@@ -1,7 +1,8 @@
 """Patterns with the meaning that git gives them in a .gitignore file.
 
 A pattern is compared byte by byte, as git does: `?` is one byte. The last pattern that fits decides; one that begins
-with `!` takes back. Time grows with the length of the pattern times that of the path, whatever the pattern is.
+with `!` takes back. Time grows with the length of the pattern times that of the path, whatever the pattern is; names
+and endings without other special signs, which most patterns are, are looked up all at once.
 """
 
 import os
@@ -36,7 +37,7 @@ class _Malformed(ValueError):
     """A pattern that fits nothing, such as a bracket that is not closed."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _Step:
     """One place of a pattern: the bytes that lead on, those that may be repeated here, and whether it may be left out."""
 
@@ -105,10 +106,24 @@ class Pattern:
             return False
         if b"/" not in self.glob:
             path = path.rpartition(b"/")[2]
-            if self.glob[:1] == b"*" and not _special(self.glob[1:]):
-                return path.endswith(self.glob[1:])
         start, rest = self._start, self._rest
         return path.startswith(start) and rest is not None and rest.fits(path[len(start) :])
+
+    @property
+    def name(self) -> bytes | None:
+        """The name that a file or folder must have, wherever it is, if that is all that the pattern says."""
+        return None if b"/" in self.glob or _special(self.glob) else self.glob
+
+    @property
+    def path(self) -> bytes | None:
+        """The path that a file or folder must have, if that is all that the pattern says."""
+        return self.glob.removeprefix(b"/") if b"/" in self.glob and not _special(self.glob) else None
+
+    @property
+    def ending(self) -> bytes | None:
+        """How the name of a file or folder must end, if that is all that the pattern says."""
+        end = self.glob[1:]
+        return end if self.glob[:1] == b"*" and end and b"/" not in end and not _special(end) else None
 
     @cached_property
     def _start(self) -> bytes:
@@ -151,10 +166,18 @@ class Globs:
         if not path.startswith(self.base + b"/"):
             return None
         inside = path[len(self.base) + 1 :]
-        for pattern in reversed(self.patterns):
+        last = self._table.last(inside, folder=folder)
+        for index, pattern in self._table.others:
+            if index < last:
+                break
             if pattern.fits(inside, folder=folder):
-                return not pattern.negated
-        return None
+                last = index
+                break
+        return None if last < 0 else not self.patterns[last].negated
+
+    @cached_property
+    def _table(self) -> "_Table":
+        return _Table(self.patterns)
 
     def cover(self, path: Path) -> bool:
         """Whether a file, given by its absolute path, or a folder around it is left out."""
@@ -163,6 +186,41 @@ class Globs:
         return any(self.verdict(whole[:end], folder=True) for end in ends) or bool(
             self.verdict(whole, folder=False)
         )
+
+
+class _Table:
+    """Patterns by what they say: names, paths and endings to look up, and the others with their indices, last first."""
+
+    def __init__(self, patterns: Iterable[Pattern]) -> None:
+        self.others: list[tuple[int, Pattern]] = []
+        self._names: dict[tuple[bool, bytes], int] = {}
+        self._paths: dict[tuple[bool, bytes], int] = {}
+        self._endings: dict[tuple[bool, bytes], int] = {}
+        for index, pattern in enumerate(patterns):
+            for table, text in (
+                (self._names, pattern.name),
+                (self._paths, pattern.path),
+                (self._endings, pattern.ending),
+            ):
+                if text is not None:
+                    table[pattern.folders_only, text] = index
+                    break
+            else:
+                self.others.append((index, pattern))
+        self.others.reverse()
+
+    def last(self, path: bytes, *, folder: bool) -> int:
+        """The index of the last pattern that can be looked up and fits, -1 if there is none."""
+        name = path.rpartition(b"/")[2]
+        last = -1
+        for folders_only in (False, True) if folder else (False,):
+            last = max(
+                last, self._names.get((folders_only, name), -1), self._paths.get((folders_only, path), -1)
+            )
+            if self._endings:
+                ends = (self._endings.get((folders_only, name[at:]), -1) for at in range(len(name)))
+                last = max(last, *ends, -1)
+        return last
 
 
 def _without_trailing_blanks(line: bytes) -> bytes:
@@ -174,6 +232,9 @@ def _without_trailing_blanks(line: bytes) -> bytes:
 
 def _special(glob: bytes) -> bool:
     return any(sign in glob for sign in _SPECIAL)
+
+
+_LITERALS = [_Step(1 << byte) for byte in range(256)]  # shared, since a pattern may have many
 
 
 def _compile(glob: bytes) -> list[_Step]:
@@ -195,7 +256,7 @@ def _compile(glob: bytes) -> list[_Step]:
             at += sign == b"\\"
             if at == len(glob):
                 raise _Malformed
-            steps.append(_Step(1 << glob[at]))
+            steps.append(_LITERALS[glob[at]])
             at += 1
     return steps
 

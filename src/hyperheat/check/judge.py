@@ -16,11 +16,11 @@ from hyperheat.check.changes import Changes
 from hyperheat.check.detector import Detector
 from hyperheat.check.records import ScannedFile, ScannedFunction
 from hyperheat.check.settings import Settings
+from hyperheat.check.sources import Sources
 from hyperheat.check.suppressions import Suppressed, suppress
 from hyperheat.report.finding import LEVELS, Finding, Report, ScanError, Summary, sort_findings
-from hyperheat.report.source import SourceText
 
-__all__ = ["judge", "sources_of"]
+__all__ = ["judge"]
 
 
 def judge(
@@ -69,11 +69,6 @@ def judge(
             if any((s.finding.path, s.finding.function, s.finding.line) in hot for s in function.suspects)
         ),
     )
-
-
-def sources_of(files: Iterable[ScannedFile]) -> dict[str, SourceText]:
-    """The texts that formats ask for, by path."""
-    return {file.path: file.text for file in files if file.text is not None}
 
 
 @dataclass(frozen=True)
@@ -128,7 +123,7 @@ def _compare(
     if baseline is None:
         return Compared(findings, (), ())
     paths = {file.path for file in files}
-    return compare_to_baseline(findings, sources_of(files), baseline, scanned=paths.__contains__)
+    return compare_to_baseline(findings, Sources(files), baseline, scanned=paths.__contains__)
 
 
 def _changed_functions(file: ScannedFile, changes: Changes | None) -> tuple[ScannedFunction, ...]:

@@ -24,11 +24,11 @@ from hyperheat.bugs.sample import Origin, Sample, make_sample
 from hyperheat.check.detector import Detector
 from hyperheat.check.discover import MAX_BYTES, FoundFile
 from hyperheat.check.examine import MAX_CANDIDATES, MAX_NODES, read_module, read_text
-from hyperheat.check.files import SkippedFile, read_regular
-from hyperheat.check.scan import LIMITS, load_scorer, run_in_workers
+from hyperheat.check.scan import LIMITS, load_scorer, model_errors, run_in_workers
+from hyperheat.files.reading import SkippedFile, read_regular
 from hyperheat.pycode import FunctionGraph, ModuleGraphs, SourceError, extract_function
 from hyperheat.rewrites import KINDS, candidates
-from hyperheat.workers.serve import Lost, WorkersError
+from hyperheat.workers.serve import Lost
 
 __all__ = [
     "LEAST_PRECISION",
@@ -176,7 +176,7 @@ def _in_order(work: "_Work", files: Sequence[FoundFile], jobs: int) -> Iterator[
                 done[number] = None
 
     ready = 0
-    for job, result in run_in_workers(work, to_do(), work.detector, workers=jobs):
+    for job, result in run_in_workers(work, to_do(), work.detector, workers=jobs, limits=LIMITS):
         done[job.number] = None if isinstance(result, Lost) else result
         while ready in done:
             yield done.pop(ready)
@@ -224,10 +224,8 @@ class _Work:
 
     def _ask(self, pair: list[Sample]) -> list[Outcome]:
         """Two outcomes, or none if the detector cannot read both."""
-        try:
+        with model_errors():
             scorer = load_scorer(self.detector)
-        except ValueError as error:  # which concerns all files
-            raise WorkersError(str(error)) from None
-        LIMITS.begin_job()
-        outcomes = list(ask(scorer, pair))
+            LIMITS.begin_job()
+            outcomes = list(ask(scorer, pair))
         return outcomes if len(outcomes) == len(pair) else []

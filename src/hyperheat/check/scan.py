@@ -2,26 +2,27 @@
 
     detector = load_detector()
     found = discover(["src"], root=root, selection=Selection())
-    for file in scan_files(found.files, detector, jobs=2, cache=Cache.open(root / FOLDER, detector)):
+    for file in scan_files(found.files, detector, jobs=2, cache=Cache.open(detector)):
         print(file.path, [suspect.finding.message for function in file.functions for suspect in function.suspects])
 
 This process reads the files but parses nothing: that is done by workers, which start only if there is anything to do. Every
-function is scored alone, so that its result depends on nothing else that is scanned.
+function is scored alone, so that its result depends on nothing else that is scanned. Functions that were done before a
+limit struck are kept, and that it struck is remembered until the file changes or the limits are raised.
 """
 
-import hashlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from hyperheat.check.cache import Cache, Entry
 from hyperheat.check.detector import Detector
 from hyperheat.check.discover import MAX_BYTES, FoundFile
-from hyperheat.check.files import SkippedFile, read_regular
-from hyperheat.check.records import Record, ScannedFile, read_record
+from hyperheat.check.records import Record, ScannedFile, join_parts, read_record, sha256_of
 from hyperheat.check.workers import MODULES, load_once
+from hyperheat.files.reading import SkippedFile, read_regular
 from hyperheat.report.finding import ScanError
 from hyperheat.workers.limits import Limits
 from hyperheat.workers.pool import run_jobs
@@ -31,16 +32,23 @@ if TYPE_CHECKING:
     from hyperheat.bugs.onnx import SampleScores, Scorer
     from hyperheat.bugs.sample import Sample
 
-__all__ = ["LIMITS", "load_scorer", "run_in_workers", "scan_data", "scan_files", "scan_source"]
+__all__ = [
+    "LIMITS",
+    "load_scorer",
+    "model_errors",
+    "run_in_workers",
+    "scan_data",
+    "scan_files",
+    "scan_source",
+]
 
 LIMITS = Limits(seconds=300, work_seconds=10, memory=1 << 30)
-"""What reading a file may use, and what scoring any one of its functions may use."""
+"""What looking at a file may use: time on the clock and memory in all, work for reading it and for each function."""
 
 _NOT_A_RECORD = (LookupError, TypeError, ValueError, AttributeError)
 
 Progress = Callable[[ScannedFile], None]
 Job = TypeVar("Job")
-Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,25 +67,25 @@ def scan_files(
     jobs: int,
     cache: Cache | None = None,
     progress: Progress | None = None,
+    limits: Limits = LIMITS,
+    max_bytes: int = MAX_BYTES,
 ) -> Iterator[ScannedFile]:
     """Scan files in some processes and yield them in their order; `progress` hears of each as soon as it is done."""
-    scan = _Scan(list(files), detector, cache, progress)
-    for job, result in run_in_workers(_Work(detector), scan.jobs(), detector, workers=jobs):
+    scan = _Scan(list(files), detector, cache, progress, limits, max_bytes)
+    work = _Work(detector, limits, max_bytes)
+    for job, result in run_in_workers(work, scan.jobs(), detector, workers=jobs, limits=limits):
         scan.finish(job, result)
         yield from scan.in_order()
     yield from scan.in_order()
     if cache is not None and scan.stored:
-        cache.tidy()
+        cache.tidy_now_and_then()
 
 
-def scan_data(data: bytes, file: FoundFile, detector: Detector) -> ScannedFile:
+def scan_data(data: bytes, file: FoundFile, detector: Detector, *, limits: Limits = LIMITS) -> ScannedFile:
     """Scan bytes as those of a file, which need not exist, in a process of their own and without a cache."""
-    scan = _Scan([file], detector, None, None)
-    job = _Job(0, data, frozenset())
-    for _, result in run_in_workers(_Work(detector), [job], detector, workers=1):
-        scan.finish(job, result)
-    (scanned,) = scan.in_order()
-    return scanned
+    work, job = _Work(detector, limits, max(len(data), MAX_BYTES)), _Job(0, data, frozenset())
+    ((_, result),) = run_in_workers(work, [job], detector, workers=1, limits=limits)
+    return read_record(_record(result, ()), file, detector.calibration, source=data)
 
 
 def scan_source(source: str, detector: Detector, *, path: str = "<source>") -> ScannedFile:
@@ -86,18 +94,28 @@ def scan_source(source: str, detector: Detector, *, path: str = "<source>") -> S
 
     scorer = load_scorer(detector)
     record = examine_text(source, (), lambda sample: _score(scorer, sample), detector.calibration)
-    return read_record(record, FoundFile(path, Path(path)), source, detector.calibration, cached=0)
+    return read_record(record, FoundFile(path, Path(path)), detector.calibration, source=source)
 
 
 class _Scan:
     """Where a scan is: which files are done and wait for those before them, and what was known of the others."""
 
     def __init__(
-        self, files: list[FoundFile], detector: Detector, cache: Cache | None, progress: Progress | None
+        self,
+        files: list[FoundFile],
+        detector: Detector,
+        cache: Cache | None,
+        progress: Progress | None,
+        limits: Limits,
+        max_bytes: int,
     ) -> None:
         self.stored = 0
         self._files, self._calibration = files, detector.calibration
         self._cache, self._progress = cache, progress
+        self._limits, self._max_bytes = (
+            (limits.seconds, limits.work_seconds or 0, limits.memory or 0),
+            max_bytes,
+        )
         self._known: dict[int, Record] = {}  # functions by digest, for files that are with a worker
         self._done: dict[int, ScannedFile] = {}
         self._next = 0
@@ -106,15 +124,17 @@ class _Scan:
         """Look at one file after the other, and give those that are not known."""
         for number, file in enumerate(self._files):
             try:
-                data = read_regular(file.path, max_bytes=MAX_BYTES)
+                data = read_regular(file.path, max_bytes=self._max_bytes)
             except SkippedFile as error:
-                self._tell(number, _skipped(file, str(error), None))
+                skipped = ScanError(path=file.shown, rule="HH901", reason=str(error))
+                self._tell(number, ScannedFile(file=file, errors=(skipped,)))
                 continue
             entry = None if self._cache is None else self._cache.load(file)
-            before = None if entry is None else self._read(number, data, entry.record)
+            sha256 = "" if entry is None else sha256_of(data)
+            before = None if entry is None else self._read(number, entry.record, sha256, len(data))
             if entry is None or before is None:
                 self._known[number] = {}
-            elif entry.sha256 == _sha256(data):
+            elif entry.sha256 == sha256 and self._is_final(entry):
                 self._tell(number, before)
                 continue
             else:
@@ -122,21 +142,25 @@ class _Scan:
                 self._known[number] = {digest: entry.record["known"][digest] for _, _, digest in functions}
             yield _Job(number, data, frozenset(self._known[number]))
 
-    def finish(self, job: _Job, result: Record | Lost) -> None:
-        """Take what a worker found, or that it found nothing."""
+    def finish(self, job: _Job, result: list[Record] | Lost) -> None:
+        """Take what a worker found, all of it or what was done before it was lost."""
         known = self._known.pop(job.number, {})
-        file = self._files[job.number]
-        if isinstance(result, Lost):
-            self._tell(job.number, _skipped(file, f"could not be looked at: {result.reason}", job.data))
-            return
-        digests = [digest for _, _, digest in result["functions"]]
+        file, sha256 = self._files[job.number], sha256_of(job.data)
+        record = _record(result, known)
+        digests = [digest for _, _, digest in record["functions"]]
         old = {digest: known[digest] for digest in digests if digest in known}
-        record = result | {"known": result["known"] | old}
+        record["known"] |= old
         if self._cache is not None:
-            self._cache.store(file, Entry(_sha256(job.data), record))
+            self._cache.store(file, self._entry(sha256, record, result))
             self.stored += 1
-        cached = sum(digest in old for digest in digests)
-        scanned = read_record(record, file, job.data, self._calibration, cached=cached)
+        scanned = read_record(
+            record,
+            file,
+            self._calibration,
+            sha256=sha256,
+            size=len(job.data),
+            cached=sum(digest in old for digest in digests),
+        )
         self._tell(job.number, scanned)
 
     def in_order(self) -> Iterator[ScannedFile]:
@@ -145,11 +169,23 @@ class _Scan:
             yield self._done.pop(self._next)
             self._next += 1
 
-    def _read(self, number: int, data: bytes, record: Record) -> ScannedFile | None:
+    def _entry(self, sha256: str, record: Record, result: list[Record] | Lost) -> Entry:
+        """What is remembered: of a file whose worker died by accident only the functions that were done."""
+        if not isinstance(result, Lost):
+            return Entry(sha256, record)
+        return Entry(sha256 if result.limited else "", record, self._limits)
+
+    def _is_final(self, entry: Entry) -> bool:
+        """Whether looking again gives nothing new: no limit struck, or none of those has been raised."""
+        return entry.limits is None or all(
+            now <= then for now, then in zip(self._limits, entry.limits, strict=True)
+        )
+
+    def _read(self, number: int, record: Record, sha256: str, size: int) -> ScannedFile | None:
         """The file that a record of the cache describes; None if it is no record."""
         try:
-            cached = len(record["functions"])
-            return read_record(record, self._files[number], data, self._calibration, cached=cached)
+            cached, file = len(record["functions"]), self._files[number]
+            return read_record(record, file, self._calibration, sha256=sha256, size=size, cached=cached)
         except _NOT_A_RECORD:
             return None
 
@@ -159,44 +195,69 @@ class _Scan:
             self._progress(file)
 
 
+def _record(result: list[Record] | Lost, known: Collection[str]) -> Record:
+    if isinstance(result, Lost):
+        return join_parts(result.parts, known, lost=result.reason)
+    return join_parts(result, known)
+
+
 @dataclass(frozen=True, slots=True)
 class _Work:
     """What a worker does with a job."""
 
     detector: Detector
+    limits: Limits
+    max_bytes: int
 
-    def __call__(self, job: _Job) -> Record:
-        from hyperheat.check.examine import examine
+    def __call__(self, job: _Job) -> Iterator[Record]:
+        from hyperheat.check.examine import examine_parts
 
-        return examine(job.data, job.known, self._score, self.detector.calibration)
+        most, calibration = self.max_bytes, self.detector.calibration
+        return examine_parts(job.data, job.known, self._score, calibration, max_characters=most)
 
     def _score(self, sample: "Sample") -> "SampleScores":
-        try:
-            scorer = load_scorer(self.detector)
-        except ValueError as error:  # which concerns all files
-            raise WorkersError(str(error)) from None
-        LIMITS.begin_job()
-        return _score(scorer, sample)
+        with model_errors():
+            scorer = load_scorer(self.detector, self.limits)
+            self.limits.begin_job()
+            return _score(scorer, sample)
+
+
+@contextmanager
+def model_errors() -> Iterator[None]:
+    """What is wrong with a model concerns all files."""
+    from hyperheat.bugs.onnx.session import ModelError
+
+    try:
+        yield
+    except ModelError as error:
+        raise WorkersError(str(error)) from None
 
 
 def run_in_workers(
-    work: Callable[[Job], Result], jobs: Iterable[Job], detector: Detector, *, workers: int
-) -> Iterator[tuple[Job, Result | Lost]]:
+    work: Callable[[Job], Any], jobs: Iterable[Job], detector: Detector, *, workers: int, limits: Limits
+) -> Iterator[tuple[Job, Any]]:
     """Do jobs in processes with limits, in which the detector is loaded."""
     prepare = partial(load_once, detector.folder, detector.key)
-    return run_jobs(work, jobs, workers=workers, limits=LIMITS, preload=MODULES, prepare=prepare)
+    return run_jobs(work, jobs, workers=workers, limits=limits, preload=MODULES, prepare=prepare)
 
 
-def load_scorer(detector: Detector) -> "Scorer":
-    """What scores functions, loaded once in a process."""
-    return _load_scorer(detector.folder, detector.key)
+def load_scorer(detector: Detector, limits: Limits = LIMITS) -> "Scorer":
+    """What scores functions, loaded and tried once in a process; raises ModelError."""
+    return _load_scorer(detector.folder, detector.key, limits)
 
 
 @lru_cache(maxsize=1)
-def _load_scorer(folder: Path, key: str) -> "Scorer":
+def _load_scorer(folder: Path, key: str, limits: Limits) -> "Scorer":
     from hyperheat.bugs.onnx import Scorer
+    from hyperheat.bugs.onnx.session import ModelError
+    from hyperheat.check.trial import try_model
 
-    return Scorer.of(load_once(folder, key))
+    try:
+        scorer = Scorer.of(load_once(folder, key))
+    except ValueError as error:  # files that are not those of the manifest
+        raise ModelError(str(error)) from None
+    try_model(scorer, limits)
+    return scorer
 
 
 def _score(scorer: "Scorer", sample: "Sample") -> "SampleScores":
@@ -206,13 +267,3 @@ def _score(scorer: "Scorer", sample: "Sample") -> "SampleScores":
     if problem is not None:
         raise TooMuchSource(None, None, problem)
     return scorer.score_batch([sample])[0]
-
-
-def _skipped(file: FoundFile, reason: str, data: bytes | None) -> ScannedFile:
-    return ScannedFile(
-        file=file, source=data, errors=(ScanError(path=file.shown, rule="HH901", reason=reason),)
-    )
-
-
-def _sha256(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()

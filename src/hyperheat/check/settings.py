@@ -6,29 +6,44 @@
     min-precision = 0.9
     per-file-ignores = { "tests/" = ["HH3"] }
 
-No setting runs code. Globs have the syntax of .gitignore and are relative to the folder of the file.
+Globs have the syntax of .gitignore and are relative to the folder of the file. The file is part of the project that is
+scanned, which may come from anyone: no setting runs code, writes a file, names one outside of the project, starts
+more processes than there are processors or chooses a model, and reading the file takes little time and memory.
 """
 
 import os
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sized
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from hyperheat.check.files import SkippedFile, read_regular
 from hyperheat.check.gitignore import Globs
+from hyperheat.files.reading import read_regular
 from hyperheat.report.finding import LEVELS
 from hyperheat.report.rules import RULES
+from hyperheat.workers.limits import confined
 
-__all__ = ["SELECTABLE", "Settings", "SettingsError", "find_settings", "load_settings", "override_settings"]
+__all__ = [
+    "SELECTABLE",
+    "Settings",
+    "SettingsError",
+    "find_settings",
+    "load_settings",
+    "override_settings",
+    "processors",
+]
 
 SELECTABLE = tuple(rule.id for rule in RULES.values() if rule.kinds)
 """The rules that can be selected and ignored."""
 
 _FILE = "pyproject.toml"
 _MAX_BYTES = 1_000_000
+_MAX_SECONDS = 5.0
+_MAX_MEMORY = 200_000_000
+_MAX_TEXTS = 1_000
+_ROOT = 0  # whoever is root decides anyway
 
 
 class SettingsError(ValueError):
@@ -70,12 +85,19 @@ class Settings:
 
 
 def find_settings(start: Path) -> Path | None:
-    """The nearest pyproject.toml with settings of this tool, from a file or folder up to the root of its repository."""
+    """The nearest pyproject.toml with settings of this tool, from a file or folder up to the root of its repository.
+
+    The search ends at a file of somebody who owns neither what is scanned nor this process, as may lie in /tmp.
+    """
     start = Path(os.path.abspath(start))
+    owners = _owners(start)
     for folder in (start, *start.parents) if start.is_dir() else start.parents:
         path = folder / _FILE
-        if path.is_file() and _table(path) is not None:
-            return path
+        if path.is_file():
+            if owners and path.stat().st_uid not in owners:
+                return None
+            if _table(path) is not None:
+                return path
         if os.path.lexists(folder / ".git"):
             return None
     return None
@@ -87,7 +109,23 @@ def load_settings(path: Path) -> Settings:
     if values is None:
         return Settings(source=path)
     read = _read(values, path.absolute().parent, f"{path}: tool.hyperheat.")
+    if "jobs" in read:
+        read["jobs"] = min(read["jobs"], processors())
+    if "baseline" in read and not Path(os.path.realpath(read["baseline"])).is_relative_to(
+        os.path.realpath(path.parent)
+    ):
+        got = str(values["baseline"])
+        raise SettingsError(
+            f"{path}: tool.hyperheat.baseline: expected a file in this folder, got {got!r:.200}"
+        )
     return _replace(Settings(source=path), read, f"{path}: tool.hyperheat: ")
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def override_settings(settings: Settings, options: Mapping[str, object], *, folder: Path) -> Settings:
@@ -110,17 +148,33 @@ def _replace(settings: Settings, values: dict[str, Any], place: str) -> Settings
         raise SettingsError(f"{place}{error}") from None
 
 
+def _owners(start: Path) -> set[int]:
+    """The users whose settings count; none if the system does not tell users apart."""
+    if not hasattr(os, "geteuid"):
+        return set()
+    try:
+        return {_ROOT, os.geteuid(), start.stat().st_uid}
+    except OSError:
+        return {_ROOT, os.geteuid()}
+
+
 def _table(path: Path) -> dict[str, object] | None:
     try:
-        document = tomllib.loads(read_regular(path, max_bytes=_MAX_BYTES).decode())
-    except (SkippedFile, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise SettingsError(f"{path}: expected TOML, got: {error}") from None
+        data = read_regular(path, max_bytes=_MAX_BYTES)
+        with confined(seconds=_MAX_SECONDS, memory=_MAX_MEMORY):
+            document = tomllib.loads(data.decode())
     except RecursionError:
         raise SettingsError(f"{path}: expected TOML, got lists that are nested too deeply") from None
+    except (MemoryError, TimeoutError):
+        raise SettingsError(
+            f"{path}: expected TOML that is read within {_MAX_SECONDS:g} s and {_MAX_MEMORY / 1e6:.0f} MB, got more"
+        ) from None
+    except ValueError as error:  # no text, no TOML, a number of too many digits
+        raise SettingsError(f"{path}: expected TOML, got: {error!s:.200}") from None
     tool = document.get("tool", {})
     table = tool.get("hyperheat") if isinstance(tool, dict) else None
     if table is not None and not isinstance(table, dict):
-        raise SettingsError(f"{path}: tool.hyperheat: expected a table, got {table!r}")
+        raise SettingsError(f"{path}: tool.hyperheat: expected a table, got {table!r:.200}")
     return table
 
 
@@ -129,7 +183,7 @@ def _read(values: Mapping[str, object], folder: Path, place: str) -> dict[str, A
     for name, value in values.items():
         reader = _READERS.get(name)
         if reader is None:
-            raise SettingsError(f"{place}{name}: {_unknown(name, _READERS)}")
+            raise SettingsError(f"{place}{name:.200}: {_unknown(name, _READERS)}")
         try:
             read[name.replace("-", "_")] = reader(value, folder)
         except SettingsError as error:
@@ -139,7 +193,7 @@ def _read(values: Mapping[str, object], folder: Path, place: str) -> dict[str, A
 
 def _unknown(name: str, known: Iterable[str]) -> str:
     known = list(known)
-    near = get_close_matches(name, known, n=1)
+    near = get_close_matches(name[:100], known, n=1)
     return f"did you mean {near[0]}?" if near else f"expected one of {', '.join(known)}"
 
 
@@ -149,15 +203,21 @@ def _rules(value: object, folder: Path) -> tuple[str, ...]:
     for text in _texts(value, folder):
         ids = [rule for rule in SELECTABLE if text.startswith("HH") and rule.startswith(text)]
         if not ids:
-            raise SettingsError(f"{text!r} is no rule: {_unknown(text, SELECTABLE)}")
+            raise SettingsError(f"{text!r:.200} is no rule: {_unknown(text, SELECTABLE)}")
         chosen.update(ids)
     return tuple(sorted(chosen))
 
 
 def _texts(value: object, _: Path) -> tuple[str, ...]:
     if not isinstance(value, list | tuple) or not all(isinstance(text, str) for text in value):
-        raise SettingsError(f"expected a list of texts, got {value!r}")
+        raise SettingsError(f"expected a list of texts, got {value!r:.200}")
+    _check_count(value)
     return tuple(value)
+
+
+def _check_count(values: Sized) -> None:
+    if len(values) > _MAX_TEXTS:
+        raise SettingsError(f"expected at most {_MAX_TEXTS} entries, got {len(values)}")
 
 
 def _globs(value: object, folder: Path) -> Globs:
@@ -166,37 +226,38 @@ def _globs(value: object, folder: Path) -> Globs:
 
 def _per_file(value: object, folder: Path) -> tuple[tuple[Globs, tuple[str, ...]], ...]:
     if not isinstance(value, dict):
-        raise SettingsError(f"expected rules by glob, got {value!r}")
+        raise SettingsError(f"expected rules by glob, got {value!r:.200}")
+    _check_count(value)
     return tuple((Globs.of([str(glob)], folder), _rules(rules, folder)) for glob, rules in value.items())
 
 
 def _share(value: object, _: Path) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise SettingsError(f"expected a number from 0 to 1, got {value!r}")
+        raise SettingsError(f"expected a number from 0 to 1, got {value!r:.200}")
     return float(value)
 
 
 def _tier(value: object, _: Path) -> str:
     if value not in tuple(LEVELS):
-        raise SettingsError(f"expected a tier of {', '.join(LEVELS)}, got {value!r}")
+        raise SettingsError(f"expected a tier of {', '.join(LEVELS)}, got {value!r:.200}")
     return str(value)
 
 
 def _path(value: object, folder: Path) -> Path:
     if not isinstance(value, str | Path) or not str(value):
-        raise SettingsError(f"expected the path of a file, got {value!r}")
+        raise SettingsError(f"expected the path of a file, got {value!r:.200}")
     return folder / value
 
 
 def _count(value: object, _: Path) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise SettingsError(f"expected a whole number from 1, got {value!r}")
+        raise SettingsError(f"expected a whole number from 1, got {value!r:.200}")
     return value
 
 
 def _flag(value: object, _: Path) -> bool:
     if not isinstance(value, bool):
-        raise SettingsError(f"expected true or false, got {value!r}")
+        raise SettingsError(f"expected true or false, got {value!r:.200}")
     return value
 
 

@@ -2,10 +2,12 @@
 
 import sys
 import traceback
+from contextlib import suppress
 
 from cyclopts import App, CycloptsError
 
 import hyperheat
+from hyperheat.cli.outputs import flush_output
 from hyperheat.cli.refusal import fail
 
 __all__ = ["app", "main"]
@@ -23,7 +25,7 @@ app.command(bugs)
 kg = App(name="kg", help="Statements with qualifiers: import, check and complete them.")
 app.command(kg)
 
-_NEEDS = "hyperheat: this command needs the package {name!r}: pip install 'hyperheat[{extra}]'\n"
+_NEEDS = "hyperheat: this command needs the package {name!r}: pip install 'hyperheat[{extra}]'"
 _TRAIN = ("torch", "packaging", "safetensors", "pyarrow", "pyoxigraph", "matplotlib", "tokenizers", "onnx")
 _EXTRAS = {**dict.fromkeys(_TRAIN, "train"), "ray": "ray"}
 
@@ -109,18 +111,38 @@ kg.command("hyperheat.cli.kg:evaluate", name="eval", help="Filtered ranking of s
 def main() -> None:
     """Run the command line; whatever goes wrong ends with 2, so that 1 can mean findings."""
     try:
-        app(sys.argv[1:], exit_on_error=False, print_error=False)
+        _run()
     except CycloptsError as error:
         fail(str(error))
     except ImportError as error:
         extra = _EXTRAS.get(error.name or "")
         if extra is None:
             raise
-        sys.stderr.write(_NEEDS.format(name=error.name, extra=extra))
-        sys.exit(2)
+        fail(_NEEDS.format(name=error.name, extra=extra))
     except BrokenPipeError:  # the reader, `head` for example, has seen enough
-        sys.stderr.close()
+        flush_output()
         sys.exit(0)
+    except MemoryError:
+        fail("out of memory")
+    except OSError as error:
+        with suppress(OSError):
+            flush_output()  # or nothing more is said about it
+        fail(error)
     except Exception as error:
-        traceback.print_tb(error.__traceback__)
+        with suppress(OSError):
+            traceback.print_tb(error.__traceback__)
         fail(f"{type(error).__name__}: {error}")
+
+
+def _run() -> None:
+    """Run a command; its exit code counts only if all that it said was written."""
+    code: str | int | None = 0
+    try:
+        app(sys.argv[1:], exit_on_error=False, print_error=False)
+    except SystemExit as end:
+        code = end.code
+    try:
+        flush_output()
+    except OSError as error:
+        fail(error)
+    sys.exit(code)

@@ -17,9 +17,10 @@ from hyperheat.bugs.releases.confirmation import VERDICTS, Suggestion, follow
 from hyperheat.bugs.releases.registry import Registry, Release
 from hyperheat.check.detector import Detector, load_detector
 from hyperheat.check.discover import FoundFile
-from hyperheat.check.judge import judge, sources_of
+from hyperheat.check.judge import judge
 from hyperheat.check.scan import scan_files
 from hyperheat.check.settings import Settings
+from hyperheat.check.sources import Sources
 from hyperheat.cli.refusal import fail
 from hyperheat.report import LEVELS, Finding
 
@@ -173,8 +174,8 @@ def _check(archive: Archive, detector: Detector, jobs: int) -> tuple[list[Findin
         sources.unpack(Path(folder))
         files = [FoundFile(path, Path(folder, path)) for path in sources.files]
         scanned = list(scan_files(files, detector, jobs=jobs))
+        texts = {path: source.text for path, source in Sources(scanned).items()}
     report = judge(scanned, Settings(), detector, show_all=True)
-    texts = {path: source.text for path, source in sources_of(scanned).items()}
     plain = [finding for finding in report.findings if "\r" not in texts[finding.path]]
     return plain, texts, report.summary.functions
 

@@ -1,7 +1,6 @@
 """`hyperheat calibrate`: how the checker does on your own code."""
 
 import json as json_module
-import os
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -54,6 +53,7 @@ def calibrate(
     from hyperheat.check.detector import load_detector
     from hyperheat.check.discover import Selection, discover
     from hyperheat.check.own_code import judge_own_code, plant_bugs
+    from hyperheat.check.settings import processors
     from hyperheat.workers.serve import WorkersError
 
     try:
@@ -66,7 +66,7 @@ def calibrate(
             detector,
             samples=samples,
             seed=seed,
-            jobs=jobs or settings.jobs or os.cpu_count() or 1,
+            jobs=jobs or settings.jobs or processors(),
             progress=_progress,
         )
         own = judge_own_code(planted, detector.calibration)

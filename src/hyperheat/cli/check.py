@@ -65,7 +65,7 @@ def check(
         more = {"fail-on": fail_on, "strict": True if strict else None}
         settings = _show_what_fails(read_settings(names, options, more))
         if write_baseline:
-            _refuse_part(settings, options, stdin_filename)
+            _refuse_part(options, stdin_filename)
         baseline = None if write_baseline else known_findings(settings)
         scan = _scan(names, options, settings, stdin=stdin_filename is not None)
         if write_baseline:
@@ -92,9 +92,9 @@ def _show_what_fails(settings: "Settings") -> "Settings":
     return replace(settings, tier=max(settings.tier, settings.fail_on))
 
 
-def _refuse_part(settings: "Settings", options: ScanOptions, stdin_filename: str | None) -> None:
-    """A baseline lists all findings, so it is not made from a part of them."""
-    if settings.baseline is None:
+def _refuse_part(options: ScanOptions, stdin_filename: str | None) -> None:
+    """A baseline lists all findings, so it is not made from a part of them; nor do settings say what is written."""
+    if options.baseline is None:
         raise ValueError("--write-baseline: expected the file that it writes, as --baseline FILE, got none")
     for name, value in (("--since", options.since), ("--stdin-filename", stdin_filename)):
         if value is not None:
@@ -109,14 +109,14 @@ def _scan(names: tuple[str, ...], options: ScanOptions, settings: "Settings", *,
 
 def _write_baseline(scan: "Scan", *, quiet: bool) -> "Baseline":
     from hyperheat.check.baseline import make_baseline, write_baseline
-    from hyperheat.check.judge import sources_of
+    from hyperheat.check.sources import Sources
     from hyperheat.report.safe import visible
 
     path = scan.settings.baseline
     if scan.interrupted:
         raise ValueError(f"{path}: not written, since the scan was interrupted")
     assert path is not None
-    baseline = make_baseline(scan.report(show_all=True).findings, sources_of(scan.files))
+    baseline = make_baseline(scan.report(show_all=True).findings, Sources(scan.files))
     write_baseline(path, baseline)
     if not quiet:
         put(f"Findings of all tiers in {visible(str(path))}: {len(baseline)}.\n", sys.stderr)
@@ -125,11 +125,11 @@ def _write_baseline(scan: "Scan", *, quiet: bool) -> "Baseline":
 
 def _tell(report: "Report", scan: "Scan", format: Format, outputs: list[Output]) -> None:
     """Write the report to standard output, then to all files."""
-    from hyperheat.check.judge import sources_of
+    from hyperheat.check.sources import Sources
     from hyperheat.report import text
     from hyperheat.report.formats import FORMATS
 
-    sources = sources_of(scan.files)
+    sources = Sources(scan.files)
     if format == "text":
         put(text.render(report, sources, colour=colourful(sys.stdout)), sys.stdout)
     else:

@@ -16,9 +16,10 @@ def demo() -> None:
     """Scan a few functions with planted bugs, and a few without."""
     from hyperheat.check.detector import load_detector
     from hyperheat.check.discover import FoundFile
-    from hyperheat.check.judge import judge, sources_of
+    from hyperheat.check.judge import judge
     from hyperheat.check.scan import scan_files
     from hyperheat.check.settings import Settings
+    from hyperheat.check.sources import Sources
     from hyperheat.report import text
     from hyperheat.report.text import summarise
 
@@ -28,5 +29,5 @@ def demo() -> None:
     example = [FoundFile(f"example/{name}", folder / name) for name in _EXAMPLE]
     scanned = tuple(scan_files(example, detector, jobs=len(example)))
     report = judge(scanned, Settings(), detector, seconds=time.perf_counter() - start)
-    put(text.render(report, sources_of(scanned), colour=colourful(sys.stdout)), sys.stdout)
+    put(text.render(report, Sources(scanned), colour=colourful(sys.stdout)), sys.stdout)
     put(summarise(report, colour=colourful(sys.stderr)), sys.stderr)

@@ -5,14 +5,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hyperheat.check.detector import Detector
-from hyperheat.check.discover import MAX_BYTES, FoundFile, shown_path
-from hyperheat.check.files import SkippedFile, read_regular
+from hyperheat.check.discover import FoundFile, shown_path
 from hyperheat.check.judge import judge
 from hyperheat.check.records import ScannedFile, ScannedFunction
 from hyperheat.check.scan import scan_data
 from hyperheat.check.settings import Settings
+from hyperheat.cli.limits import limits_of, max_file_bytes
 from hyperheat.cli.options import ScanOptions, read_settings
 from hyperheat.cli.scanning import known_findings, load_for
+from hyperheat.files.reading import SkippedFile, read_regular
 from hyperheat.report import LEVELS, Finding, FunctionHeat, SourceText
 from hyperheat.report.colours import painted
 from hyperheat.report.heat import paint
@@ -32,17 +33,19 @@ def explain_line(path: str, line: int, options: ScanOptions, *, colour: bool) ->
     detector = load_for(options, settings)
     absolute = Path(os.path.abspath(path))
     try:
-        data = read_regular(absolute, max_bytes=MAX_BYTES)
+        data = read_regular(absolute, max_bytes=max_file_bytes(options))
     except SkippedFile as error:
         raise ValueError(f"{path}: {error}") from None
-    file = scan_data(data, FoundFile(shown_path(absolute, Path.cwd()), absolute), detector)
+    found = FoundFile(shown_path(absolute, Path.cwd()), absolute)
+    file = scan_data(data, found, detector, limits=limits_of(options))
     function = next((f for f in file.functions if f.line <= line <= f.end_line), None)
-    if function is None or file.text is None:
+    text = file.text()
+    if function is None or text is None:
         raise ValueError(_nothing_there(file, line))
     parts = [
         visible_line(f"{file.path}:{line} in {function.name}, lines {function.line} to {function.end_line}")
         + "\n",
-        "".join(_listing(function.heat, file.text, line, detector, colour)),
+        "".join(_listing(function.heat, text, line, detector, colour)),
         "".join(_verdicts(file, function, settings, detector, colour)),
     ]
     return "\n".join(parts)

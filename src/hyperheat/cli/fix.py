@@ -1,10 +1,10 @@
 """`hyperheat fix`: the repairs that check suggests, as a patch or in place."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from hyperheat.cli.options import DEFAULTS, OUTPUT, ScanOptions, flag, read_settings
 from hyperheat.cli.outputs import colourful, put
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from hyperheat.check.fixing import Repair
     from hyperheat.check.records import ScannedFile
     from hyperheat.report import Finding
+    from hyperheat.workers.limits import Limits
 
 __all__ = ["fix"]
 
@@ -37,6 +38,7 @@ def fix(
     allow_dirty
         With --write: also to files with changes, and to those that git does not have.
     """
+    from hyperheat.cli.limits import limits_of
     from hyperheat.cli.scanning import known_findings, scan_paths
     from hyperheat.report.safe import visible_line
     from hyperheat.report.text import summarise
@@ -55,10 +57,11 @@ def fix(
         report = scan.report(baseline=baseline)
         if not options.quiet:
             put(summarise(report, colour=colourful(sys.stderr), hints=False), sys.stderr)
-        repairs, refused = _plan(scan.files, report.findings)
+        refused: dict[str, str] = {}
+        repairs = _plan(scan.files, report.findings, refused, limits_of(options))
+        done = _write(repairs, refused, allow_dirty=allow_dirty) if write else _show(repairs)
     except (ValueError, OSError, WorkersError) as error:
         fail(error)
-    done = _write(repairs, refused, allow_dirty=allow_dirty) if write else _show(repairs)
     put(
         "".join(visible_line(f"{path}: not repaired: {why}") + "\n" for path, why in refused.items()),
         sys.stderr,
@@ -67,56 +70,77 @@ def fix(
         put(_summary(done, written=write), sys.stderr)
     if refused:
         raise SystemExit(_REFUSED)
-    raise SystemExit(_SHOWN if done and not write else _NOTHING_LEFT)
+    raise SystemExit(_SHOWN if done.files and not write else _NOTHING_LEFT)
+
+
+class _Done(NamedTuple):
+    """How many files and findings were repaired, and how many findings wait for the next run."""
+
+    files: int = 0
+    repairs: int = 0
+    left: int = 0
+
+    def plus(self, repair: "Repair") -> "_Done":
+        return _Done(self.files + 1, self.repairs + len(repair.done), self.left + len(repair.left))
 
 
 def _plan(
-    files: "Sequence[ScannedFile]", findings: "Sequence[Finding]"
-) -> "tuple[list[Repair], dict[str, str]]":
-    """The repairs of files by their findings, which are in order of their paths, and why others cannot be made."""
+    files: "Sequence[ScannedFile]", findings: "Sequence[Finding]", refused: dict[str, str], limits: "Limits"
+) -> "Iterator[Repair]":
+    """The repairs of files by their findings, which are in order of their paths, one after the other.
+
+    Why others cannot be made goes to `refused`.
+    """
     from hyperheat.check.fixing import FixError, find_problems, plan_repair
 
     by_path = {file.path: file for file in files}
-    repairs, refused = [], {}
-    for path, group in groupby(findings, key=lambda finding: finding.path):
-        file = by_path[path]
-        assert isinstance(file.source, bytes)
-        try:
-            repairs.append(plan_repair(file.file, file.source, group))
-        except FixError as error:
-            refused[path] = str(error)
-    problems = find_problems(repairs)
-    refused |= {r.file.shown: problem for r, problem in zip(repairs, problems, strict=True) if problem}
-    return [repair for repair in repairs if repair.file.shown not in refused], refused
+
+    def planned() -> "Iterator[Repair]":
+        for path, group in groupby(findings, key=lambda finding: finding.path):
+            data = by_path[path].data()
+            try:
+                if not isinstance(data, bytes):
+                    raise FixError("the file has changed since it was scanned")
+                yield plan_repair(by_path[path].file, data, group)
+            except FixError as error:
+                refused[path] = str(error)
+
+    for repair, problem in find_problems(planned(), limits=limits):
+        if problem:
+            refused[repair.file.shown] = problem
+        else:
+            yield repair
 
 
-def _show(repairs: "list[Repair]") -> "list[Repair]":
+def _show(repairs: "Iterable[Repair]") -> _Done:
     from hyperheat.check.patch import render_patch
 
-    put("".join(render_patch(repair, colour=colourful(sys.stdout)) for repair in repairs), sys.stdout)
-    return repairs
+    done = _Done()
+    for repair in repairs:
+        put(render_patch(repair, colour=colourful(sys.stdout)), sys.stdout)
+        done = done.plus(repair)
+    return done
 
 
-def _write(repairs: "list[Repair]", refused: dict[str, str], *, allow_dirty: bool) -> "list[Repair]":
+def _write(repairs: "Iterable[Repair]", refused: dict[str, str], *, allow_dirty: bool) -> _Done:
     """Write what can be written, and say why the rest cannot."""
     from hyperheat.check.fixing import FixError, write_repair
 
-    done = []
+    done = _Done()
     for repair in repairs:
         try:
             write_repair(repair, root=Path.cwd(), allow_dirty=allow_dirty)
-            done.append(repair)
+            done = done.plus(repair)
         except FixError as error:
             refused[repair.file.shown] = str(error)
     return done
 
 
-def _summary(done: "list[Repair]", *, written: bool) -> str:
-    count, left = sum(len(repair.done) for repair in done), sum(len(repair.left) for repair in done)
-    if not count:
+def _summary(done: _Done, *, written: bool) -> str:
+    if not done.repairs:
         return "No repairs.\n"
-    repairs = f"{count} {'repair' if count == 1 else 'repairs'}"
-    files = f"{len(done)} {'file' if len(done) == 1 else 'files'}"
-    more = f" {left} more in the same functions wait for the next run." if left else ""
+    repairs = f"{done.repairs} {'repair' if done.repairs == 1 else 'repairs'}"
+    files = f"{done.files} {'file' if done.files == 1 else 'files'}"
+    more = f" {done.left} more in the same functions wait for the next run." if done.left else ""
     how = "written" if written else "shown (--write to apply)"
     return f"{repairs} in {files} {how}.{more}\n"

@@ -59,9 +59,15 @@ class ScanOptions:
     jobs: Annotated[int | None, flag(_RUNNING, "-j")] = None
     """How many processes; as many as there are processors unless told otherwise."""
     cache_dir: Annotated[Path | None, flag(_RUNNING)] = None
-    """The folder for results of earlier scans; .hyperheat_cache beside the settings, or here, unless told otherwise."""
+    """The folder for results of earlier scans, in place of the one in your home or in HYPERHEAT_CACHE."""
     no_cache: Annotated[bool, flag(_RUNNING)] = False
     """Neither read nor write results of earlier scans."""
+    timeout: Annotated[float | None, flag(_RUNNING)] = None
+    """Seconds for a file, of which each function may use a thirtieth as work; 300 unless told otherwise."""
+    max_memory: Annotated[str | None, flag(_RUNNING)] = None
+    """Memory of each process that looks at files, such as 2GB; 1GiB unless told otherwise."""
+    max_file_size: Annotated[str | None, flag(_RUNNING)] = None
+    """Skip larger files; 1MB unless told otherwise."""
     quiet: Annotated[bool, flag(OUTPUT, "-q")] = False
     """No progress and no summary on standard error."""
 

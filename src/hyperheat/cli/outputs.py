@@ -1,12 +1,14 @@
 """Where a report goes: standard output in one format, and any number of files in others."""
 
 import os
+import stat
+import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal, NamedTuple, TextIO
 
-__all__ = ["Format", "Output", "colourful", "parse_outputs", "put", "write_output"]
+__all__ = ["Format", "Output", "colourful", "flush_output", "parse_outputs", "put", "write_output"]
 
 Format = Literal["text", "json", "jsonl", "sarif", "github", "junit", "html"]
 """The formats by name, written here too so that help needs none of them; a test compares."""
@@ -48,26 +50,51 @@ def parse_outputs(texts: Iterable[str], formats: Iterable[str]) -> list[Output]:
 
 
 def write_output(path: Path, text: str) -> None:
-    """Write a file whole or not at all; into a pipe or a device as it comes. Raises OSError."""
-    from hyperheat.check.files import write_whole
+    """Write a file whole or not at all, and not through a link; into a pipe or a device as it comes. Raises OSError."""
+    from hyperheat.files.writing import refuse_links, write_whole
 
     data = text.encode("utf-8", "backslashreplace")
-    if path.exists() and not path.is_file() and not path.is_dir():
+    if _is_stream(path):
         path.write_bytes(data)
     else:
+        refuse_links(path, Path.cwd())
         write_whole(path, data)
 
 
+def _is_stream(path: Path) -> bool:
+    """Whether a path is a pipe or a device itself, or one that the system has a link to, such as /dev/stdout."""
+    if Path(os.path.abspath(path)).is_relative_to("/dev"):
+        return path.exists() and not path.is_dir()
+    return os.path.lexists(path) and stat.S_IFMT(path.lstat().st_mode) in (stat.S_IFIFO, stat.S_IFCHR)
+
+
 def put(text: str, stream: TextIO) -> None:
-    """Write UTF-8, whatever the stream was set to; a reader who has seen enough is no problem."""
+    """Write UTF-8, whatever the stream was set to; a reader who has seen enough is no problem.
+
+    Raises OSError if what goes to standard output cannot be written, on a full disk for example.
+    """
     data = text.encode("utf-8", "backslashreplace")
     try:
         stream.flush()
         stream.buffer.write(data)
         stream.flush()
-    except BrokenPipeError:
-        with suppress(OSError):  # so that nothing is said about it when the program ends
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    except OSError as error:
+        _silence(stream)
+        if stream is not sys.stderr and not isinstance(error, BrokenPipeError):
+            raise OSError(f"standard output: cannot be written: {error.strerror}") from None
+
+
+def flush_output() -> None:
+    """Write what commands have left in standard output. Raises OSError if that is not possible."""
+    put("", sys.stdout)
+
+
+def _silence(stream: TextIO) -> None:
+    """Send what is left in a stream nowhere, so that nothing is said about it when the program ends."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
 
 
 def colourful(stream: TextIO) -> bool:

@@ -8,7 +8,8 @@ __all__ = ["fail"]
 
 def fail(problem: Exception | str) -> NoReturn:
     """Say what is wrong on one line, with nothing in it that a terminal or a build service would obey, and end."""
+    from hyperheat.cli.outputs import put
     from hyperheat.report.safe import visible_line
 
-    sys.stderr.write(f"{visible_line(str(problem))}\n")
+    put(f"{visible_line(str(problem))}\n", sys.stderr)
     raise SystemExit(2)

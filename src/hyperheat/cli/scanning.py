@@ -8,14 +8,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hyperheat.check.baseline import Baseline, read_baseline
-from hyperheat.check.cache import FOLDER, Cache
+from hyperheat.check.cache import Cache
 from hyperheat.check.changes import Changes, changes_since
 from hyperheat.check.detector import Detector, load_detector
-from hyperheat.check.discover import MAX_BYTES, FoundFile, Selection, discover, is_excluded
+from hyperheat.check.discover import FoundFile, Selection, discover, is_excluded
 from hyperheat.check.judge import judge
 from hyperheat.check.records import ScannedFile
 from hyperheat.check.scan import scan_data, scan_files
-from hyperheat.check.settings import Settings
+from hyperheat.check.settings import Settings, processors
+from hyperheat.cli.limits import limits_of, max_file_bytes
 from hyperheat.cli.options import ScanOptions
 from hyperheat.cli.progress import Progress
 from hyperheat.report import Report, ScanError
@@ -54,18 +55,27 @@ class Scan:
 def scan_paths(paths: Sequence[str], options: ScanOptions, settings: Settings) -> Scan:
     """Scan files and folders, or those of them that changed; an interrupt ends it with what there is."""
     start, root = time.perf_counter(), Path.cwd()
+    limits, max_bytes = limits_of(options), max_file_bytes(options)
     detector = load_for(options, settings)
     changes = _changes(options, root)
-    found = discover(paths, root=root, selection=_selection(settings))
+    found = discover(paths, root=root, selection=_selection(options, settings))
     files = [file for file in found.files if changes is None or changes.touch(file.path, 1, sys.maxsize)]
+    cache = _cache(options, detector)
     notes = () if found.files or found.errors else ("No Python files were found.",)
     done: list[ScannedFile] = []
     interrupted = False
     try:
         with Progress(len(files), quiet=options.quiet) as progress:
-            jobs = settings.jobs or _processors()
-            cache = _cache(options, settings, detector)
-            for file in scan_files(files, detector, jobs=jobs, cache=cache, progress=progress.tell):
+            jobs = settings.jobs or processors()
+            for file in scan_files(
+                files,
+                detector,
+                jobs=jobs,
+                cache=cache,
+                progress=progress.tell,
+                limits=limits,
+                max_bytes=max_bytes,
+            ):
                 done.append(file)
     except KeyboardInterrupt:
         interrupted = True
@@ -87,14 +97,17 @@ def scan_stdin(name: str, options: ScanOptions, settings: Settings) -> Scan:
     start, root = time.perf_counter(), Path.cwd()
     detector = load_for(options, settings)
     file = FoundFile(name, Path(os.path.abspath(name)))
-    data = sys.stdin.buffer.read(MAX_BYTES + 1)
+    limits, max_bytes = limits_of(options), max_file_bytes(options)
+    data = sys.stdin.buffer.read(max_bytes + 1)
     errors: tuple[ScanError, ...] = ()
     files: tuple[ScannedFile, ...] = ()
-    if len(data) > MAX_BYTES:
-        reason = f"expected at most {MAX_BYTES} bytes, got more"
+    if len(data) > max_bytes:
+        reason = f"expected at most {max_bytes} bytes, got more"
         errors = (ScanError(path=name, rule="HH901", reason=reason),)
-    elif not (settings.force_exclude and is_excluded(file.path, root=root, selection=_selection(settings))):
-        files = (scan_data(data, file, detector),)
+    elif not (
+        settings.force_exclude and is_excluded(file.path, root=root, selection=_selection(options, settings))
+    ):
+        files = (scan_data(data, file, detector, limits=limits),)
     return Scan(
         settings=settings,
         detector=detector,
@@ -103,13 +116,6 @@ def scan_stdin(name: str, options: ScanOptions, settings: Settings) -> Scan:
         changes=_changes(options, root),
         seconds=time.perf_counter() - start,
     )
-
-
-def _processors() -> int:
-    """How many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def known_findings(settings: Settings) -> Baseline | None:
@@ -129,14 +135,14 @@ def _changes(options: ScanOptions, root: Path) -> Changes | None:
     return None if options.since is None else changes_since(options.since, folder=root)
 
 
-def _selection(settings: Settings) -> Selection:
+def _selection(options: ScanOptions, settings: Settings) -> Selection:
     return Selection(
-        exclude=settings.exclude, gitignore=settings.gitignore, force_exclude=settings.force_exclude
+        exclude=settings.exclude,
+        gitignore=settings.gitignore,
+        force_exclude=settings.force_exclude,
+        max_bytes=max_file_bytes(options),
     )
 
 
-def _cache(options: ScanOptions, settings: Settings, detector: Detector) -> Cache | None:
-    if options.no_cache:
-        return None
-    home = Path.cwd() if settings.source is None else settings.source.absolute().parent
-    return Cache.open(options.cache_dir or home / FOLDER, detector)
+def _cache(options: ScanOptions, detector: Detector) -> Cache | None:
+    return None if options.no_cache else Cache.open(detector, options.cache_dir)

@@ -1,27 +1,13 @@
 """What all file formats share: whole files or none, their hashes, and packages that only some formats need."""
 
 import hashlib
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from secrets import token_hex
 from typing import Any
 
+from hyperheat.files.writing import whole_file
+
 __all__ = ["file_sha256", "require", "whole_file"]
-
-
-@contextmanager
-def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a temporary path to write to; at the end it becomes `path`, on an error it is deleted."""
-    target = Path(path)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}-{token_hex(4)}.tmp")
-    try:
-        yield temporary
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def file_sha256(path: Path) -> str:

@@ -19,6 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from hyperheat.files.parsing import parse_json
 from hyperheat.hypergraph.builder import HypergraphBuilder
 from hyperheat.hypergraph.files import whole_file
 from hyperheat.hypergraph.graph import Hypergraph, Position
@@ -38,8 +39,8 @@ def write_hif(graph: Hypergraph, path: str | os.PathLike[str]) -> None:
 def read_hif(path: str | os.PathLike[str]) -> Hypergraph:
     """Read one hypergraph from a HIF file; errors name the file and the field."""
     try:
-        return from_hif(json.loads(Path(path).read_bytes()))
-    except (ValueError, RecursionError) as error:  # broken JSON and broken UTF-8 are ValueErrors, too
+        return from_hif(parse_json(Path(path).read_bytes()))
+    except ValueError as error:  # broken JSON and broken UTF-8, too
         raise ValueError(f"{os.fspath(path)}: {error}") from error
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from hyperheat.files.parsing import parse_json
 from hyperheat.hypergraph.builder import HypergraphBuilder
 from hyperheat.hypergraph.files import whole_file
 from hyperheat.hypergraph.graph import Hypergraph, Position
@@ -36,8 +37,8 @@ def read_jsonl(path: str | os.PathLike[str]) -> Iterator[Hypergraph]:
             if line.isspace():
                 continue
             try:
-                graph = _decode(json.loads(line))
-            except (ValueError, TypeError, IndexError, RecursionError) as error:
+                graph = _decode(parse_json(line))
+            except (ValueError, TypeError, IndexError) as error:
                 raise ValueError(f"{os.fspath(path)}:{number}: {error}") from error
             yield graph
 

@@ -9,12 +9,12 @@ In JSON a question is an object with the keys of a statement, and the blank is n
     {"subject": "Albert Einstein", "relation": "educated at", "object": null, "qualifiers": [["academic degree", "PhD"]]}
 """
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hyperheat.files.parsing import parse_json
 from hyperheat.kg.neural.questions import OBJECT, SUBJECT
 
 __all__ = [
@@ -108,8 +108,8 @@ def parse_line(line: str) -> Question:
     if not line.lstrip().startswith("{"):
         return parse_question(line)
     try:
-        record = json.loads(line)
-    except (ValueError, RecursionError) as error:
+        record = parse_json(line)
+    except ValueError as error:
         raise QuestionError(f"expected a JSON object, got {line[:40]!r}: {error}") from None
     if not record.keys() <= set(_KEYS) or "relation" not in record:
         raise QuestionError(f"expected the keys {', '.join(_KEYS)}, got {', '.join(sorted(record))}")

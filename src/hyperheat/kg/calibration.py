@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from hyperheat.files.parsing import parse_json
 from hyperheat.hypergraph.files import whole_file
 from hyperheat.kg.ranking import DIRECTIONS, Queries, Scorer, other_answers
 from hyperheat.kg.statements import Statements
@@ -83,7 +84,7 @@ def read_calibration(folder: Path) -> Calibration | None:
     if not path.exists():
         return None
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
+        values = parse_json(path.read_text(encoding="utf-8"))
         calibration = Calibration(**{field.name: values[field.name] for field in fields(Calibration)})
         if not 0 < calibration.temperature < np.inf:
             raise ValueError(f"expected a temperature above 0, got {calibration.temperature}")

@@ -8,6 +8,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import nn
 
+from hyperheat.files.parsing import parse_json
 from hyperheat.hypergraph.files import whole_file
 from hyperheat.nn.config import HeatConfig
 from hyperheat.nn.heat import HeatEncoder
@@ -31,7 +32,7 @@ def load_encoder(folder: str | Path) -> HeatEncoder:
     folder = Path(folder)
     vocab = Vocabulary.load(folder / "vocab.json")
     try:
-        values = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        values = parse_json((folder / "config.json").read_text(encoding="utf-8"))
         config = HeatConfig.from_dict(values)
         absent = config.to_dict().keys() - values.keys()
         if absent:

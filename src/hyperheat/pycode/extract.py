@@ -20,7 +20,7 @@ from hyperheat.pycode.flow import FunctionFlow, analyse
 from hyperheat.pycode.project import ProjectIndex, define_file
 from hyperheat.pycode.scopes import ModuleScope
 from hyperheat.pycode.semantics import CallCounts, relations
-from hyperheat.pycode.source import Source, SourceError
+from hyperheat.pycode.source import MAX_CHARACTERS, Source, SourceError
 from hyperheat.pycode.syntax import FunctionSyntax
 
 __all__ = [
@@ -82,6 +82,7 @@ def extract(
     comments: bool = False,
     chunk: int = 512,
     overlap: int = 64,
+    max_characters: int = MAX_CHARACTERS,
 ) -> ModuleGraphs:
     """Read a module; raises SourceError where the source as a whole cannot be read.
 
@@ -90,7 +91,7 @@ def extract(
     """
     if not 0 <= overlap < chunk:
         raise ValueError(f"overlap: expected at least 0 and less than chunk={chunk}, got {overlap}")
-    text = Source.read(source, None if path is None else os.fspath(path))
+    text = Source.read(source, None if path is None else os.fspath(path), max_characters=max_characters)
     tree = text.parse()
     facts = ModuleFacts(
         source=text,

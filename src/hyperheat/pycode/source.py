@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 MAX_CHARACTERS = 1_000_000
-"""Longer files are refused before they are parsed."""
+"""Longer files are refused before they are parsed, unless told otherwise."""
 MAX_SEPARATORS = 150_000
 """So are denser ones: a megabyte of ordinary code has about this many line ends, commas, brackets, ..."""
 MAX_DEPTH = 200
@@ -69,11 +69,13 @@ class Source:
     path: str | None = None
 
     @classmethod
-    def read(cls, source: str | bytes, path: str | None = None) -> "Source":
+    def read(
+        cls, source: str | bytes, path: str | None = None, *, max_characters: int = MAX_CHARACTERS
+    ) -> "Source":
         """Decode as Python does (byte order mark, coding cookie, UTF-8); refuse what cannot be source."""
         text = _decode(source, path) if isinstance(source, bytes) else source.removeprefix("\ufeff")
-        if len(text) > MAX_CHARACTERS:
-            raise TooMuchSource(path, None, f"expected at most {MAX_CHARACTERS} characters, got {len(text)}")
+        if len(text) > max_characters:
+            raise TooMuchSource(path, None, f"expected at most {max_characters} characters, got {len(text)}")
         separators = sum(map(text.count, _SEPARATORS))
         if separators > MAX_SEPARATORS:
             got = f"{separators} (line ends, commas, brackets and the like)"

@@ -47,7 +47,7 @@ def render(report: Report, sources: Mapping[str, SourceText]) -> str:
         )
     for anchor, heat in maps.items():
         is_open = any(_is_inside(finding, heat) for finding in report.findings)
-        parts += _heat_map(anchor, heat, sources[heat.path], is_open=is_open)
+        parts += _heat_map(anchor, heat, sources.get(heat.path, SourceText("")), is_open=is_open)
     parts += [*_errors(report), "</main>", "</body>", "</html>"]
     return "".join(f"{part}\n" for part in parts).encode("ascii", "xmlcharrefreplace").decode("ascii")
 

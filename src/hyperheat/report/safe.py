@@ -15,6 +15,10 @@ __all__ = ["columns", "dump_json", "uri", "visible", "visible_code", "visible_li
 
 _COMMAND = re.compile(r"(?<=#)#(?=\w*\[)")
 _NOT_IN_JSON = re.compile(r"[^ -~\n]|(?<=#)#")
+_INVISIBLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+"""Characters that Python counts as printable and that show nothing: fillers, joiners, selectors, the empty Braille cell."""
 
 
 def visible(text: str) -> str:
@@ -79,7 +83,9 @@ def _columns(character: str) -> int:
 
 def _shown(text: str) -> list[str]:
     """What is shown for each character."""
-    shown = [c if c.isprintable() else _spelled(c) for c in text]
+    shown = [
+        c if c.isprintable() and (c < "\u034f" or not _INVISIBLE.match(c)) else _spelled(c) for c in text
+    ]
     for match in _COMMAND.finditer(text):
         shown[match.start()] = "\\x23"
     return shown

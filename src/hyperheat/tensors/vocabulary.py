@@ -11,6 +11,7 @@ from typing import Literal
 
 import numpy as np
 
+from hyperheat.files.parsing import parse_json
 from hyperheat.hypergraph import Hypergraph, names
 from hyperheat.hypergraph.files import whole_file
 
@@ -122,7 +123,7 @@ class Vocabulary:
     def parse(cls, data: bytes) -> "Vocabulary":
         """Read the bytes of what `save` wrote."""
         try:
-            content = json.loads(data.decode())
+            content = parse_json(data.decode())
             if set(content) != {"split", "labels", "names"}:
                 raise ValueError(
                     f"expected the keys split, labels, names, got {', '.join(map(str, content))}"

@@ -21,7 +21,8 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from hyperheat.hypergraph.files import whole_file
+from hyperheat.files.parsing import parse_json
+from hyperheat.files.writing import sync, whole_file
 from hyperheat.train.override import differences, from_dict, to_dict
 from hyperheat.train.settings import TrainSettings
 from hyperheat.train.state import State
@@ -35,7 +36,7 @@ def prepare(folder: Path, settings: TrainSettings, job: Mapping[str, Any], *, re
     given = json.loads(json.dumps({"train": to_dict(settings), "job": dict(job)}))
     if path.exists() and resume:
         try:
-            before = json.loads(path.read_text(encoding="utf-8"))
+            before = parse_json(path.read_text(encoding="utf-8"))
         except ValueError as error:
             raise ValueError(f"{path}: not the settings of a training run: {error}") from error
         free = {f"train.{name}" for name in settings.may_change()}
@@ -64,12 +65,17 @@ def whole_folder(path: Path) -> Iterator[Path]:
     shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir(parents=True)
     yield temporary
-    if not path.exists():
-        temporary.rename(path)
-        return
     for file in temporary.iterdir():
-        file.replace(path / file.name)
-    temporary.rmdir()
+        sync(file)
+    if path.exists():
+        for file in temporary.iterdir():
+            file.replace(path / file.name)
+        temporary.rmdir()
+        sync(path)
+    else:
+        sync(temporary)
+        temporary.rename(path)
+        sync(path.parent)
 
 
 def write_checkpoint(
@@ -105,7 +111,7 @@ def read_checkpoint(folder: Path) -> tuple[State, dict[str, Tensor], dict[str, A
     """State, tensors and scale as they were written; an error names the file that is not as it should be."""
     path = folder / "training.json"
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
+        values = parse_json(path.read_text(encoding="utf-8"))
         state, scale = from_dict(State, values["state"]), values["scale"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{path}: not the state of a training run: {error}") from error

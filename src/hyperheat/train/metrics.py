@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from hyperheat.files.parsing import parse_json
 from hyperheat.hypergraph.files import whole_file
 
 __all__ = ["MetricsLog", "read_metrics"]
@@ -17,7 +18,7 @@ def read_metrics(path: str | Path) -> list[dict[str, Any]]:
     lines = path.read_text(encoding="utf-8").split("\n")
     for number, line in enumerate(lines[:-1], 1):
         try:
-            record = json.loads(line)
+            record = parse_json(line)
             int(record["step"])
         except (ValueError, KeyError, TypeError):
             raise ValueError(

@@ -1,10 +1,11 @@
 """Limits on the work of a process.
 
 Only the processor time of the process counts as work: what a file gives must not depend on how busy the machine is.
-`time_limit` stops Python code with an exception. What the operating system counts, in `Limits`, also ends work inside
-of a library: that of time by ending the process, that of memory by refusing more.
+`time_limit` and `confined` stop Python code with an exception. What the operating system counts, in `Limits`, also
+ends work inside of a library: that of time by ending the process, that of memory by refusing more.
 """
 
+import os
 import signal
 import threading
 import time
@@ -18,7 +19,7 @@ try:
 except ImportError:  # not on Windows, where the time on the clock alone is limited
     resource = None
 
-__all__ = ["Limits", "time_limit"]
+__all__ = ["Limits", "confined", "time_limit"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +36,16 @@ class Limits:
             _lower(resource.RLIMIT_CORE, 0)
             if self.memory is not None:
                 _lower(resource.RLIMIT_DATA, self.memory)
+
+    def out_of_memory(self) -> tuple[str, bool]:
+        """Why this process was refused memory, and whether by this limit: it may have been started with another one."""
+        space = None if resource is None else resource.getrlimit(resource.RLIMIT_AS)[0]
+        if resource is not None and space is not None and space != resource.RLIM_INFINITY:
+            left = f"{space / 1e6:,.0f} MB"
+            return f"it ran out of memory: a limit of the system (ulimit -v) leaves {left}", False
+        if self.memory is None:
+            return "it ran out of memory", False
+        return f"it took more than {self.memory / 1e6:,.0f} MB of memory", True
 
     def begin_job(self) -> None:
         """Count the work from now on; the process is ended by SIGXCPU when there was too much."""
@@ -66,3 +77,33 @@ def time_limit(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, previous)
+
+
+@contextmanager
+def confined(*, seconds: float, memory: int) -> Iterator[None]:
+    """Raise TimeoutError after some seconds of work, and MemoryError when it needs so many bytes more than now.
+
+    For work of this process on small files that may hold anything. Only Linux tells how much memory there is now.
+    """
+    now = _data_bytes()
+    if resource is None or now is None:
+        with time_limit(seconds):
+            yield
+        return
+    before, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    if before == resource.RLIM_INFINITY or now + memory < before:
+        resource.setrlimit(resource.RLIMIT_DATA, (now + memory, hard))
+    try:
+        with time_limit(seconds):
+            yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (before, hard))
+
+
+def _data_bytes() -> int | None:
+    """The memory of this process that counts for its limit."""
+    try:
+        with open("/proc/self/statm", "rb") as file:
+            return int(file.read().split()[5]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return None

@@ -8,11 +8,12 @@ import signal
 import time
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from multiprocessing.connection import wait
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from hyperheat.workers.limits import Limits
-from hyperheat.workers.serve import Answer, Lost, Setup, WorkersError
+from hyperheat.workers.serve import PARTS, Answer, Lost, Part, Setup, WorkersError
 from hyperheat.workers.spawned import Spawned
 from hyperheat.workers.template import CAN_COPY, ONE_THREAD, Copy, get_template
 
@@ -37,7 +38,8 @@ def run_jobs(
     """Do the jobs in some processes and yield each with its result as soon as it is there.
 
     A process starts only when there is a job for it. `work`, jobs and results go through pipes, so their types are
-    those of modules. An error in a job loses the job, but a WorkersError ends all.
+    those of modules. An error in a job loses the job, but a WorkersError ends all. If `work` is a generator, the result
+    is the list of what it yields, and of a job that is lost the parts that came before are kept.
 
     Where processes can be copied, workers are copies of one that has imported the modules in `preload`, and calls
     `prepare` before each copy. Its errors are for the work to meet again.
@@ -75,6 +77,7 @@ class _Worker(Generic[Job, Result]):
     ) -> None:
         self._setup, self._preload, self._prepare = setup, preload, prepare
         self.job = job
+        self._parts: list[Any] = []
         self._failures = 0
         self._start()
 
@@ -86,7 +89,7 @@ class _Worker(Generic[Job, Result]):
 
     def give(self, job: Job) -> None:
         """Hand over a job; if the process is no more, to a new one."""
-        self.job = job
+        self.job, self._parts = job, []
         try:
             if not self._started:
                 self.connection.send(self._setup)
@@ -99,18 +102,30 @@ class _Worker(Generic[Job, Result]):
 
     def answer(self) -> Answer | None:
         """What became of the job, once the process has said something, has died or has taken too long."""
-        if not self.connection.poll():
-            return self._overdue()
-        try:
-            said = self.connection.recv()
-        except (EOFError, OSError):
-            return self._dead()
-        if isinstance(said, WorkersError):
-            raise said
-        if self._started:
-            return said
-        self.give(self.job)
-        return None
+        said = None
+        while self.connection.poll():
+            try:
+                said = self.connection.recv()
+            except (EOFError, OSError):
+                return self._dead()
+            if isinstance(said, WorkersError):
+                raise said
+            if isinstance(said, Answer):
+                return self._finished(said)
+            if isinstance(said, Part):
+                self._parts.append(said.value)
+            else:
+                self.give(self.job)
+                return None
+        return self._overdue() if said is None or time.monotonic() >= self.deadline else None
+
+    def _finished(self, answer: Answer) -> Answer:
+        if isinstance(answer.value, Lost):
+            return Answer(replace(answer.value, parts=tuple(self._parts)))
+        return Answer(self._parts) if answer.value == PARTS else answer
+
+    def _lost(self, reason: str, *, late: bool = False, limited: bool = False) -> Answer:
+        return Answer(Lost(reason, late, limited, tuple(self._parts)))
 
     def _refused(self) -> None:
         """Start again, unless the process said why it is no more."""
@@ -122,16 +137,16 @@ class _Worker(Generic[Job, Result]):
 
     def _overdue(self) -> Answer | None:
         if self._started:
-            return Answer(Lost(f"it took more than {self._setup.limits.seconds:g} s", late=True))
+            return self._lost(f"it took more than {self._setup.limits.seconds:g} s", late=True, limited=True)
         self._start_again(f"one took more than {_START_SECONDS:g} s")
         return None
 
     def _dead(self) -> Answer | None:
         code = self._process.exit_code()
         if self._started and code == -getattr(signal, "SIGXCPU", 0):
-            return Answer(Lost(f"it took more than {self._setup.limits.work_seconds} s of work"))
+            return self._lost(f"it took more than {self._setup.limits.work_seconds} s of work", limited=True)
         if self._started:
-            return Answer(Lost(f"its worker process ended{_how(code)}"))
+            return self._lost(f"its worker process ended{_how(code)}")
         self._start_again(f"one ended{_how(code)}")
         return None
 

@@ -3,7 +3,7 @@
 import os
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -11,7 +11,7 @@ from typing import Any
 
 from hyperheat.workers.limits import Limits
 
-__all__ = ["Answer", "Lost", "Setup", "WorkersError", "serve"]
+__all__ = ["PARTS", "Answer", "Lost", "Part", "Setup", "WorkersError", "serve"]
 
 
 class WorkersError(RuntimeError):
@@ -20,10 +20,22 @@ class WorkersError(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """Why a job came to nothing; `late` if it was ended for the time on the clock, which another day may suffice."""
+    """Why a job came to nothing, and the parts of its result that were done before.
+
+    `limited` if it went over a limit, and `late` if that was the time on the clock, which another day may suffice.
+    """
 
     reason: str
     late: bool = False
+    limited: bool = False
+    parts: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a result, sent as soon as it is done."""
+
+    value: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +61,10 @@ class Answer:
         return isinstance(self.value, Lost)
 
 
+PARTS = "parts"
+"""In place of a result whose parts were all sent."""
+
+
 def serve(connection: Connection, wait_for_end: Callable[[], object]) -> None:
     """Say that this process is there, take a setup, and then do jobs; end with the program, which can be waited for."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the program decides what an interrupt means
@@ -59,7 +75,7 @@ def serve(connection: Connection, wait_for_end: Callable[[], object]) -> None:
         while setup is not None:
             job = connection.recv()
             setup.limits.begin_job()
-            connection.send(_attempt(setup.work, job, setup.limits))
+            connection.send(_attempt(setup.work, job, setup.limits, connection))
     except (EOFError, OSError):
         return
 
@@ -79,13 +95,21 @@ def _take_setup(connection: Connection) -> Setup | None:
     return setup
 
 
-def _attempt(work: Callable[[Any], Any], job: Any, limits: Limits) -> Answer | WorkersError:
+def _attempt(
+    work: Callable[[Any], Any], job: Any, limits: Limits, connection: Connection
+) -> Answer | WorkersError:
     try:
-        return Answer(work(job))
+        result = work(job)
+        if not isinstance(result, Generator):
+            return Answer(result)
+        for part in result:
+            connection.send(Part(part))
+        return Answer(PARTS)
     except WorkersError as error:
         return error
     except MemoryError:
-        return Answer(Lost(f"it took more than {(limits.memory or 0) / 1e6:,.0f} MB of memory"))
+        reason, limited = limits.out_of_memory()
+        return Answer(Lost(reason, limited=limited))
     except Exception as error:  # one bad job never stops the rest
         return Answer(Lost(f"{type(error).__name__}: {error}"[:200]))
 

@@ -53,7 +53,8 @@ def fetch_wheel(package: Package, folder: Path) -> tuple[Path, dict[str, str]]:
 def _download(package: Package, folder: Path) -> None:
     name = f"{package.name}=={package.version}" if package.version else package.name
     options = ["--no-deps", "--only-binary", ":all:", "--no-input", "--disable-pip-version-check", "--quiet"]
-    command = [sys.executable, "-m", "pip", "download", *options, "--dest", str(folder), name]
+    # -P: from where this Python has it, not from the current folder, which may hold anybody's pip.py.
+    command = [sys.executable, "-P", "-m", "pip", "download", *options, "--dest", str(folder), name]
     problem = ""
     for attempt in range(_ATTEMPTS):
         time.sleep(2.0 * attempt)

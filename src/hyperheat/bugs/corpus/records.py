@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from hyperheat.files.parsing import parse_json
 from hyperheat.hypergraph.files import whole_file
 
 __all__ = ["read_record", "write_record"]
@@ -17,4 +18,4 @@ def write_record(path: Path, record: dict[str, Any]) -> None:
 
 def read_record(path: Path) -> dict[str, Any]:
     """Read a record back."""
-    return json.loads(path.read_text(encoding="utf-8"))
+    return parse_json(path.read_text(encoding="utf-8"))

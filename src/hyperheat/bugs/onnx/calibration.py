@@ -20,6 +20,8 @@ from dataclasses import asdict, dataclass, fields
 from itertools import pairwise
 from typing import Any
 
+from hyperheat.files.parsing import parse_json
+
 __all__ = ["HELD_OUT", "REAL_FIXES", "TIERS", "Calibration", "Curve", "Point", "log_odds", "to_confidence"]
 
 FORMAT = "hyperheat-calibration"
@@ -123,11 +125,9 @@ class Calibration:
     def parse(cls, content: bytes) -> "Calibration":
         """Read calibration.json; whatever is missing, unknown or of another kind is refused."""
         try:
-            values = json.loads(content)
+            values = parse_json(content)
         except ValueError as error:  # also of bytes that are no text
             raise ValueError(f"expected JSON, got: {error}") from None
-        except RecursionError:
-            raise ValueError("expected JSON, got lists that are nested too deeply") from None
         if not isinstance(values, dict) or values.pop("format", None) != FORMAT:
             raise ValueError(f"expected the format {FORMAT!r}, got something else")
         return _calibration(values)

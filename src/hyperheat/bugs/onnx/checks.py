@@ -1,7 +1,8 @@
 """Is this the graph of an exported detector, and harmless? Read from the bytes, before any runtime sees them.
 
 An ONNX file is a protobuf message. It may name files beside it, operators of plug-ins, functions and nested graphs. None
-of them are in an exported detector, so a file with any of them is refused. The fields are numbered as in onnx.proto.
+of them are in an exported detector, so a file with any of them is refused. Nor are operators over constants alone, which a
+runtime would compute while it loads the file, however large the result. The fields are numbered as in onnx.proto.
 """
 
 from collections.abc import Iterator
@@ -35,7 +36,8 @@ _MODEL_IR, _MODEL_GRAPH, _MODEL_OPSETS = 1, 7, 8
 _MODEL_FIELDS = {_MODEL_IR, 2, _MODEL_GRAPH, _MODEL_OPSETS}  # 2 is the name of the producer
 _GRAPH_NODE, _GRAPH_INITIALIZER, _GRAPH_INPUT, _GRAPH_OUTPUT = 1, 5, 11, 12
 _GRAPH_FIELDS = {_GRAPH_NODE, 2, _GRAPH_INITIALIZER, _GRAPH_INPUT, _GRAPH_OUTPUT}  # 2 is its name
-_NODE_FIELDS = {1, 2, 3, 4, 5}  # inputs, outputs, name, operator, attributes
+_NODE_INPUT, _NODE_OUTPUT = 1, 2
+_NODE_FIELDS = {_NODE_INPUT, _NODE_OUTPUT, 3, 4, 5}  # name, operator, attributes
 _ATTRIBUTE_FIELDS = {
     1,
     2,
@@ -59,14 +61,22 @@ def check_graph(content: bytes) -> None:
     if opsets != [("", OPSET)]:
         raise ValueError(f"model: expected operators of ONNX, version {OPSET}, got {opsets}")
     (graph,) = model.messages(_MODEL_GRAPH, "graph", _GRAPH_FIELDS)
+    weights = {_text(t.one(8)) for t in graph.messages(_GRAPH_INITIALIZER, "weights", _TENSOR_FIELDS)}
+    constants, used = set(weights), set()
     for node in graph.messages(_GRAPH_NODE, "node", _NODE_FIELDS):
         operator = _text(node.one(4))
         if operator not in _OPERATORS:
             raise ValueError(f"model: expected operators of an exported detector, got {operator!r}")
         for attribute in node.messages(5, "attribute", _ATTRIBUTE_FIELDS):
             attribute.one(1)
-    for tensor in graph.messages(_GRAPH_INITIALIZER, "weights", _TENSOR_FIELDS):
-        tensor.one(8)
+        read = {_text(name) for name in node.fields.get(_NODE_INPUT, [])} - {""}
+        if read <= constants:
+            if operator != "Cast" or not read <= weights - used:  # weights may be stored in half precision
+                raise ValueError(
+                    f"model: expected operators over inputs, got {operator} over constants alone"
+                )
+            used |= read
+            constants |= {_text(name) for name in node.fields.get(_NODE_OUTPUT, [])}
     unknown = {_text(value.one(1)) for value in graph.messages(_GRAPH_INPUT, "input", {1, 2})} - INPUTS.keys()
     if unknown:
         raise ValueError(f"model: expected known inputs, got {min(unknown)!r}")

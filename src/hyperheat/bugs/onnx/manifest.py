@@ -4,12 +4,13 @@ Nothing here needs numpy, so that a scan whose results are all known starts at o
 """
 
 import hashlib
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import hyperheat
+from hyperheat.files.parsing import parse_json
+from hyperheat.files.reading import SkippedFile, read_regular
 
 __all__ = [
     "CALIBRATION",
@@ -54,7 +55,7 @@ def read_manifest(folder: Path) -> dict[str, dict[str, Any]]:
     """What the manifest of an exported detector says of each file."""
     path = folder / "manifest.json"
     try:
-        manifest = json.loads(_read(path, 1 << 16))
+        manifest = parse_json(_read(path, 1 << 16))
     except FileNotFoundError:
         raise ValueError(
             f"{folder}: expected an exported detector, got a folder without manifest.json"
@@ -63,8 +64,10 @@ def read_manifest(folder: Path) -> dict[str, dict[str, Any]]:
         raise ValueError(
             f"{path}: expected the manifest of an exported detector, got: {error.strerror}"
         ) from None
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path}: not a manifest: {error}") from error
+    except SkippedFile as error:
+        raise ValueError(f"{path}: expected the manifest of an exported detector, got: {error}") from None
+    except ValueError as error:
+        raise ValueError(f"{path}: not a manifest: {error}") from None
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise ValueError(f"{path}: expected the format {FORMAT!r}, got something else")
     listed = manifest.get("files")
@@ -88,6 +91,10 @@ def read_listed(path: Path, entry: dict[str, Any]) -> bytes:
         content = _read(path, _MAX_BYTES)
     except FileNotFoundError:
         raise ValueError(f"{path}: expected a file of {size} bytes, got none") from None
+    except OSError as error:
+        raise ValueError(f"{path}: expected a file of {size} bytes, got: {error.strerror}") from None
+    except SkippedFile as error:
+        raise ValueError(f"{path}: {error}") from None
     if len(content) != size:
         raise ValueError(f"{path}: expected {size} bytes as in the manifest, got {len(content)}")
     if hashlib.sha256(content).hexdigest() != digest:
@@ -96,10 +103,5 @@ def read_listed(path: Path, entry: dict[str, Any]) -> bytes:
 
 
 def _read(path: Path, limit: int) -> bytes:
-    if path.exists() and not path.is_file():
-        raise ValueError(f"{path}: expected a file, got something else")
-    with path.open("rb") as file:
-        content = file.read(limit + 1)
-    if len(content) > limit:
-        raise ValueError(f"{path}: expected at most {limit} bytes, got more")
-    return content
+    path.stat()  # raises FileNotFoundError, or what else is in the way
+    return read_regular(path, max_bytes=limit)

@@ -8,12 +8,11 @@
 Letters: L locations, G samples, R rewrites.
 """
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -21,9 +20,10 @@ from hyperheat.bugs.batch import BugBatch, collate_samples
 from hyperheat.bugs.onnx.inputs import collate_rows, inputs, layout_rows
 from hyperheat.bugs.onnx.interface import MAX_SLOTS, OUTPUTS
 from hyperheat.bugs.onnx.manifest import FORMAT
-from hyperheat.bugs.onnx.session import LoadedModel, load_model
+from hyperheat.bugs.onnx.session import LoadedModel, ModelError, is_out_of_memory, load_model
 from hyperheat.bugs.sample import TEXTS, Sample
 from hyperheat.bugs.views import BinaryEdges, Hyperedges
+from hyperheat.files.parsing import parse_json
 from hyperheat.hypergraph import Hypergraph
 from hyperheat.tensors import BudgetSampler, HypergraphBatch, Segments, Vocabulary
 
@@ -35,6 +35,11 @@ __all__ = ["MAX_PAIRS", "SampleScores", "Scorer", "ScorerConfig"]
 
 MAX_PAIRS = 2_500_000
 """Pairs of nodes that attention compares at a time in the largest sample that is read, padding included."""
+
+MAX_DIM = 8_192
+"""The widest model that is read."""
+
+Parsed = TypeVar("Parsed")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +74,7 @@ class ScorerConfig:
     @classmethod
     def parse(cls, content: bytes) -> "ScorerConfig":
         """Read the configuration and refuse one of another format, or of other texts to put in."""
-        values = json.loads(content)
+        values = parse_json(content)
         if not isinstance(values, dict) or values.pop("format", None) != FORMAT:
             raise ValueError(f"expected the format {FORMAT!r}, got something else")
         if values.pop("texts", None) != [list(text) for text in TEXTS]:
@@ -79,8 +84,17 @@ class ScorerConfig:
             config = cls(**values)
         except TypeError as error:
             raise ValueError(f"expected the settings of an exported detector: {error}") from None
-        if type(config.dim) is not int or config.dim < 2 or type(config.binarise) is not bool:
-            raise ValueError(f"expected a width and whether edges are cut into pairs, got {values}")
+        if (
+            type(config.dim) is not int
+            or not 2 <= config.dim <= MAX_DIM
+            or type(config.binarise) is not bool
+            or type(config.parameters) is not int
+            or type(config.precision) is not str
+        ):
+            got = f"{values!r:.200}"
+            raise ValueError(
+                f"expected a width up to {MAX_DIM} and whether edges are cut into pairs, got {got}"
+            )
         return config
 
 
@@ -106,6 +120,8 @@ class Scorer:
     vocab: Vocabulary
     fingerprint: str
     """The sha256 of the model file."""
+    path: Path
+    """That of the model file."""
     session: "InferenceSession"
 
     @classmethod
@@ -116,12 +132,10 @@ class Scorer:
     @classmethod
     def of(cls, model: LoadedModel) -> "Scorer":
         """A scorer of a model that is loaded."""
-        try:
-            config = ScorerConfig.parse(model.config)
-            vocab = Vocabulary.parse(model.vocab)
-        except ValueError as error:
-            raise ValueError(f"{model.folder}: not an exported detector: {error}") from error
-        return cls(config=config, vocab=vocab, fingerprint=model.sha256, session=model.session)
+        config = _parsed(ScorerConfig.parse, model.config, model.folder / "config.json")
+        vocab = _parsed(Vocabulary.parse, model.vocab, model.folder / "vocab.json")
+        path = model.folder / "model.onnx"
+        return cls(config=config, vocab=vocab, fingerprint=model.sha256, path=path, session=model.session)
 
     def problem(self, sample: Sample) -> str | None:
         """Why the sample cannot be scored, or None."""
@@ -152,14 +166,43 @@ class Scorer:
         batch = collate_samples(samples, view, self.vocab)
         arrays = inputs(batch, self.config.dim)
         feed = {name: arrays[name] for name in self._asked}
-        choices, rewrites = self.session.run(list(OUTPUTS), feed)
-        choices = _log_softmax(np.asarray(choices, dtype=np.float64), batch.choices)
-        rewrites = _log_softmax(np.asarray(rewrites, dtype=np.float64), batch.by_location)
+        choices, rewrites = self._run(feed)
+        for segments, answers in ((batch.choices, choices), (batch.by_location, rewrites)):
+            if answers.shape != segments.owner.shape:
+                sizes = f"{segments.owner.shape} answers, got {answers.shape}"
+                raise ModelError(f"{self.path}: not a detector: expected {sizes}")
+            if not np.isfinite(answers).all():
+                raise ModelError(
+                    f"{self.path}: not a detector: expected numbers as answers, got NaN or infinity"
+                )
+        choices = _log_softmax(choices, batch.choices)
+        rewrites = _log_softmax(rewrites, batch.by_location)
         return list(_by_sample(samples, batch, choices, rewrites))
+
+    def _run(self, feed: dict[str, np.ndarray]) -> list[np.ndarray]:
+        try:
+            answers = self.session.run(list(OUTPUTS), feed)
+            return [np.asarray(answer, dtype=np.float64) for answer in answers]
+        except MemoryError:
+            raise
+        except Exception as error:  # onnxruntime's own classes share no base but this
+            reason = str(error).splitlines()[0]
+            if is_out_of_memory(reason):
+                raise MemoryError from None
+            raise ModelError(
+                f"{self.path}: not a detector: onnxruntime cannot run it: {reason:.200}"
+            ) from None
 
     @cached_property
     def _asked(self) -> list[str]:
         return [asked.name for asked in self.session.get_inputs()]
+
+
+def _parsed(parse: Callable[[bytes], Parsed], content: bytes, path: Path) -> Parsed:
+    try:
+        return parse(content)
+    except ValueError as error:
+        raise ModelError(f"{path}: not an exported detector: {error}") from None
 
 
 def _log_softmax(x: np.ndarray, segments: Segments[np.ndarray]) -> np.ndarray:

@@ -9,11 +9,24 @@ from typing import TYPE_CHECKING
 
 from hyperheat.bugs.onnx.checks import check_graph
 from hyperheat.bugs.onnx.manifest import key_of, read_files, read_manifest
+from hyperheat.workers.limits import Limits, confined
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
-__all__ = ["LoadedModel", "load_model"]
+__all__ = ["LoadedModel", "ModelError", "is_out_of_memory", "load_model"]
+
+_MAX_SECONDS = 60.0
+_MAX_MEMORY = 1 << 30
+
+
+class ModelError(ValueError):
+    """A file of a detector that cannot be used, in one sentence that begins with its name."""
+
+
+def is_out_of_memory(reason: str) -> bool:
+    """Whether what onnxruntime says means that it was refused memory."""
+    return "bad_alloc" in reason or "Failed to allocate memory" in reason or "bad allocation" in reason
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,12 +48,15 @@ def load_model(folder: str | Path, *, threads: int = 1) -> LoadedModel:
     folder = Path(folder)
     listed = read_manifest(folder)
     files = read_files(folder, listed)
-    model = files["model.onnx"]
+    model, path = files["model.onnx"], folder / "model.onnx"
     try:
-        check_graph(model)
-        session = _start(model, threads)
+        with confined(seconds=_MAX_SECONDS, memory=_MAX_MEMORY):
+            check_graph(model)
+            session = _start(model, threads)
+    except (MemoryError, TimeoutError) as error:
+        raise ModelError(f"{path}: cannot be loaded: {_too_much(error)}") from None
     except ValueError as error:
-        raise ValueError(f"{folder}: not an exported detector: {error}") from error
+        raise ModelError(f"{path}: not an exported detector: {error}") from None
     return LoadedModel(
         folder=folder,
         session=session,
@@ -64,5 +80,16 @@ def _start(model: bytes, threads: int) -> "InferenceSession":
     options.enable_mem_reuse = False  # planning it takes five times as long as all the rest of loading
     try:
         return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    except MemoryError:
+        raise
     except Exception as error:  # onnxruntime's own classes share no base but this
-        raise ValueError(f"onnxruntime does not take it: {str(error).splitlines()[0]}") from None
+        reason = str(error).splitlines()[0]
+        if is_out_of_memory(reason):
+            raise MemoryError from None
+        raise ValueError(f"onnxruntime does not take it: {reason:.200}") from None
+
+
+def _too_much(error: MemoryError | TimeoutError) -> str:
+    if isinstance(error, TimeoutError):
+        return f"it took more than {_MAX_SECONDS:g} s"
+    return Limits(seconds=_MAX_SECONDS, memory=_MAX_MEMORY).out_of_memory()[0]

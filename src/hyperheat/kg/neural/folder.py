@@ -17,6 +17,7 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
+from hyperheat.files.parsing import parse_json
 from hyperheat.hypergraph.files import whole_file
 from hyperheat.kg.neural.labels import BpeLabels
 from hyperheat.kg.neural.model import ModelConfig, Names, StatementModel
@@ -111,6 +112,6 @@ def _read_tokenizer(path: Path) -> str:
 
 def _read(path: Path, build: Callable[[Any], T]) -> T:
     try:
-        return build(json.loads(path.read_text(encoding="utf-8")))
+        return build(parse_json(path.read_text(encoding="utf-8")))
     except (ValueError, TypeError, KeyError) as error:
         raise ValueError(f"{path}: not a file of a trained model: {error}") from error

@@ -31,8 +31,10 @@ def read(path: Path) -> Iterator[Item]:
                 for values, more in zip(cells, pairs, strict=True):
                     row += 1
                     yield _statement(columns, values, more)
-    except (arrow.ArrowException, ValueError) as error:
-        raise ReadError(path, row or None, str(error)) from None
+    except FileNotFoundError:
+        raise
+    except (arrow.ArrowException, OSError, ValueError) as error:
+        raise ReadError(path, row or None, f"{error!s:.300}") from None
 
 
 def _statement(columns: Columns, cells: tuple[Any, ...], nested: list[dict[str, Any]] | None) -> Statement:

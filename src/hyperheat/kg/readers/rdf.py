@@ -9,6 +9,7 @@ of Wikidata's statement nodes. Labels (`rdfs:label`) are kept if they are Englis
 held in memory, since qualifiers may stand anywhere.
 """
 
+import zlib
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -84,7 +85,7 @@ def _parse(path: Path) -> _Graph:
                     graph.reifiers[triple].append(subject)
                 else:
                     graph.about[subject].append((predicate, term))
-    except (SyntaxError, ValueError, EOFError) as error:
+    except (SyntaxError, ValueError, EOFError, OSError, MemoryError, zlib.error) as error:
         line = error.lineno if isinstance(error, SyntaxError) else None
         raise ReadError(path, line, f"expected {rdf_format.name}, got: {error}") from None
     return graph

@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import io
 import json
 import os
 import zlib
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from hyperheat.files.parsing import parse_json
 from hyperheat.kg.statements import Statement
 
 __all__ = [
@@ -51,12 +53,44 @@ class ReadError(ValueError):
         super().__init__(f"{where}: {problem}")
 
 
+MAX_LINE = 16_000_000
+"""Bytes of the longest line that is read; an entity of Wikidata takes less."""
+MAX_RATIO = 200
+"""Of uncompressed to compressed bytes, in files that give more than MIN_RATIO_BYTES."""
+MIN_RATIO_BYTES = 64_000_000
+
 _OPENERS = {".gz": gzip.open, ".bz2": bz2.open}
 
 
+class _Unpacked(io.RawIOBase):
+    """What is in a compressed file, as long as that is not far more than could be of use."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = _OPENERS[path.suffix.lower()](path, "rb")
+        self._most = max(MIN_RATIO_BYTES, MAX_RATIO * path.stat().st_size)
+        self._got = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._file.read1(len(buffer))  # pyright: ignore[reportAttributeAccessIssue]
+        self._got += len(data)
+        if self._got > self._most:
+            raise ValueError(f"expected at most {MAX_RATIO}-fold compression, got more")
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
 def open_bytes(path: Path) -> IO[bytes]:
-    """Open a file for reading, unpacking gzip and bzip2 on the way."""
-    return _OPENERS.get(path.suffix.lower(), open)(path, "rb")  # pyright: ignore[reportReturnType]
+    """Open a file for reading, unpacking gzip and bzip2 on the way; reading raises ValueError if that gives too much."""
+    if path.suffix.lower() in _OPENERS:
+        return io.BufferedReader(_Unpacked(path), 1 << 18)
+    return path.open("rb")
 
 
 def raw_lines(path: Path) -> Iterator[str]:
@@ -64,11 +98,16 @@ def raw_lines(path: Path) -> Iterator[str]:
     number = 0
     with open_bytes(path) as file:
         try:
-            for number, raw in enumerate(file, start=1):
+            while raw := file.readline(MAX_LINE + 1):
+                number += 1
+                if len(raw) > MAX_LINE:
+                    raise ReadError(path, number, f"expected at most {MAX_LINE} bytes on a line, got more")
                 yield raw.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as error:
             raise ReadError(path, number, f"expected UTF-8 text, got {error}") from None
-        except (EOFError, OSError, zlib.error) as error:
+        except ReadError:
+            raise
+        except (EOFError, OSError, ValueError, zlib.error) as error:
             raise ReadError(path, number + 1, f"expected a whole compressed file, got: {error}") from None
 
 
@@ -82,7 +121,7 @@ def lines(path: Path) -> Iterator[tuple[int, str]]:
 def parse_object(path: Path, number: int, text: str) -> dict[str, Any]:
     """The JSON object of a line."""
     try:
-        record = json.loads(text)
+        record = parse_json(text)
         if "\\ud" in text.lower():  # may be half a pair of surrogates, which no file can hold
             json.dumps(record, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:

@@ -5,7 +5,8 @@ import stat
 
 import pytest
 
-from hyperheat.check.files import SkippedFile, read_regular, write_whole
+from hyperheat.files.reading import SkippedFile, read_regular
+from hyperheat.files.writing import refuse_links, write_whole
 
 
 def test_reading(tmp_path):
@@ -33,15 +34,40 @@ def test_what_is_no_file_does_not_keep_the_reader_waiting(tmp_path):
         assert str(error.value) == reason
 
 
-def test_writing_keeps_mode_and_link_and_leaves_nothing_behind(tmp_path):
+def test_writing_keeps_the_mode_replaces_a_link_and_leaves_nothing_behind(tmp_path):
     (tmp_path / "a").write_bytes(b"old")
     (tmp_path / "a").chmod(0o640)
     (tmp_path / "link").symlink_to("a")
-    write_whole(tmp_path / "link", b"new")
-    assert (tmp_path / "link").is_symlink()
+    write_whole(tmp_path / "a", b"new")
+    write_whole(tmp_path / "link", b"other")
     assert (tmp_path / "a").read_bytes() == b"new"
     assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o640
+    assert (tmp_path / "link").read_bytes() == b"other"
+    assert not (tmp_path / "link").is_symlink()
     assert sorted(os.listdir(tmp_path)) == ["a", "link"]
+
+
+def test_what_is_no_file_is_not_replaced(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="expected a regular file or nothing, got a pipe"):
+        write_whole(tmp_path / "pipe", b"new")
+    with pytest.raises(OSError, match="got a folder"):
+        write_whole(tmp_path, b"new")
+
+
+def test_links_that_lead_out_are_refused_and_others_are_not(tmp_path):
+    inside, outside = tmp_path / "in", tmp_path / "out"
+    for folder in (inside / "sub", outside):
+        folder.mkdir(parents=True)
+    (inside / "away").symlink_to(outside)
+    (inside / "here").symlink_to("sub")
+    (inside / "file").symlink_to("sub/a")
+    for path in (inside / "sub" / "a", inside / "here" / "a", outside / "a"):
+        refuse_links(path, inside)
+    with pytest.raises(OSError, match=r"file: not written: it is a link"):
+        refuse_links(inside / "file", inside)
+    with pytest.raises(OSError, match=rf"expected a file in {inside}, got a link to {outside / 'a'}"):
+        refuse_links(inside / "away" / "a", inside)
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
