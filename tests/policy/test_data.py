@@ -41,12 +41,12 @@ def test_each_list_is_of_one_source():
     assert all(isinstance(reference, ReleaseReference) for reference in LISTS["released"])
     assert not any(isinstance(reference, ReleaseReference) for reference in LISTS["committed"])
     mined = {package.name for package in read_names(DATA / "packages.txt")}
-    assert mined >= {reference.package for reference in LISTS["released"]}
+    assert mined >= {reference.project for reference in LISTS["released"]}
 
 
 @pytest.mark.skipif(not EXCLUDED.exists(), reason="the list of excluded packages is not beside the checkout")
 def test_no_package_whose_history_is_used_elsewhere_for_testing():
     excluded = {package.name for package in read_names(EXCLUDED)}
     used = {released_name(reference) for of in LISTS.values() for reference in of}
-    repositories = {normalise(r.repo.partition("/")[2]) for r in LISTS["committed"]}
+    repositories = {normalise(r.project.partition("/")[2]) for r in LISTS["committed"]}
     assert not excluded & (used | repositories)

@@ -20,6 +20,8 @@ def test_company_and_subject_lower_the_weight():
 
 
 def test_literals_that_are_passed_are_told_from_others():
-    passed, compared = ({"kind": "literal", "role": role} for role in ("keyword.value", "Compare.comparators"))
+    passed, compared = (
+        {"kind": "literal", "role": role} for role in ("keyword.value", "Compare.comparators")
+    )
     assert group_of(passed) == "literal passed to a call"
     assert group_of(compared) == "literal elsewhere"
