@@ -5,8 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # small tensors, and several test processes at a time
+settings.register_profile("hyperheat", deadline=None)  # a busy machine fails no test
+settings.load_profile("hyperheat")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
