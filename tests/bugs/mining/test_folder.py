@@ -218,3 +218,11 @@ def test_a_full_disk_does_not_cost_the_samples_that_were_there(fixed, tmp_path, 
         )
     assert RealBugs(out).finish({})[0]["shards"] == [shard]
     assert len(Dataset(out, shard["split"])) == 1
+
+
+def test_a_folder_in_which_nothing_was_found_is_added_to(fixed, tmp_path):
+    nothing = History(tmp_path / "repos" / "owner+nothing")
+    nothing.commit("begin", {"a.py": PLUS})
+    mine((nothing.folder,), out=tmp_path / "new")
+    mine((fixed.folder,), out=tmp_path / "new")
+    assert [shard["project"] for shard in read_manifest(tmp_path / "new")["shards"]] == ["owner/name"]

@@ -200,7 +200,7 @@ def _check(folder: Path) -> None:
     if (folder / _MANIFEST).exists():
         if "report" not in read_manifest(folder):
             raise ValueError(f"{folder} holds another data set; choose another folder")
-        if not (folder / _WORK / "samples").is_dir():
+        if not (folder / _WORK).is_dir():
             raise ValueError(
                 f"{folder} was made by an earlier version, which cannot be added to; choose another folder"
             )
