@@ -21,7 +21,7 @@ from tables import number, percent, table
 from hyperheat.bugs.corpus.records import read_record
 from hyperheat.bugs.dataset import SPLITS
 from hyperheat.bugs.mining.references import read_records, write_records
-from hyperheat.bugs.mining.weights import group_of, weigh
+from hyperheat.bugs.mining.weights import group_of
 from hyperheat.rewrites import KINDS
 
 DATA = Path(__file__).parents[1] / "data"
@@ -32,7 +32,7 @@ _MIN_RELEASES = 3
 
 def write_lists(mined: Path, data: Path = DATA) -> None:
     """Split what was mined into the two lists, and list the packages that have enough releases."""
-    records = [{**record, "weight": weigh(record)} for record in read_records(mined / "references.jsonl.gz")]
+    records = read_records(mined / "references.jsonl.gz")
     write_records((r for r in records if "package" in r), data / RELEASED)
     write_records((r for r in records if "repo" in r), data / COMMITTED)
     found = (read_record(path) for path in sorted((mined / ".work" / "mined").glob("*.json")))

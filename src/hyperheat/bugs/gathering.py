@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from hyperheat.bugs.corpus.packages import CorpusError, PassingError, split_of
+from hyperheat.bugs.corpus.pool import SECONDS_PER_PACKAGE
 from hyperheat.bugs.corpus.records import read_record, write_record
 from hyperheat.bugs.corpus.running import run_each
 from hyperheat.bugs.mining.distinct import distinct_fixes
@@ -49,7 +50,8 @@ class PackageSource:
     name: str
     registry: Registry
     most: int | None = None
-    seconds: float | None = None
+    seconds: float | None = SECONDS_PER_PACKAGE / 2
+    """Its worker is ended after SECONDS_PER_PACKAGE on the clock, with all that it has found."""
 
     @property
     def settings(self) -> dict[str, Any]:

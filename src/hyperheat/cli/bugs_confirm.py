@@ -66,12 +66,13 @@ def confirm(
     try:
         names = [normalise(name) for name in package]
         names += [found.name for found in read_names(packages)] if packages else []
+        names = list(dict.fromkeys(names))
         if not names:
             raise ValueError("no packages to check: give --package NAME or --packages FILE")
         day = _day(before)
         detector = load_detector(model)
         registry = Registry(index) if index else Registry.configured()
-        rows, counts = _confirm_all(list(dict.fromkeys(names)), registry, detector, day, jobs)
+        rows, counts = _confirm_all(names, registry, detector, day, jobs)
         if out is not None:
             lines = [json_module.dumps(row, ensure_ascii=False) + "\n" for row in rows]
             out.write_text("".join(lines), encoding="utf-8")
@@ -80,7 +81,7 @@ def confirm(
     except KeyboardInterrupt:
         sys.stderr.write("\ninterrupted\n")
         raise SystemExit(130) from None
-    record = {"before": day, **counts, "verdicts": _table(rows)}
+    record = {"before": day, "names": names, **counts, "verdicts": _table(rows)}
     sys.stdout.write((json_module.dumps(record, indent=1) if json else _text(record)) + "\n")
 
 

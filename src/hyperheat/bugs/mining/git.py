@@ -58,7 +58,7 @@ class Repository:
         self, *, since: str | None = None, max_commits: int | None = None, all_refs: bool = False
     ) -> Iterator[Change]:
         """The modified Python files of all commits that are no merges: the default branch first, newest first."""
-        main = self._main()
+        main = self.head()
         if main is None and not all_refs:
             raise GitError(f"{self.folder}: expected a history, got a repository without commits")
         limits = [f"--since={since}"] if since is not None else []
@@ -77,10 +77,6 @@ class Repository:
         given = "".join(f"{id}\n" for id in ids).encode()
         done = self.objects.run("cat-file", "--batch-check=%(objectsize)", given=given)
         return [int(line) if line.isdigit() else None for line in done.decode().splitlines()]
-
-    def head(self) -> str | None:
-        """The id of the newest commit of the default branch; None if there is none."""
-        return self._main()
 
     def resolve(self, revision: str) -> str | None:
         """The id of a revision such as `sha^` or `sha:path`; None if there is none."""
@@ -106,7 +102,8 @@ class Repository:
         """Calls of git that see the objects of this repository and nothing else of it."""
         return borrowing(self.folder)
 
-    def _main(self) -> str | None:
+    def head(self) -> str | None:
+        """The id of the newest commit of the default branch; None if there is none."""
         own = reading(self.folder)
         return _resolve(own, "refs/remotes/origin/HEAD^{commit}") or _resolve(own, "HEAD^{commit}")
 

@@ -20,7 +20,7 @@ from hyperheat.bugs.batch import BugBatch, collate_samples
 from hyperheat.bugs.onnx.inputs import collate_rows, inputs, layout_rows
 from hyperheat.bugs.onnx.interface import MAX_SLOTS, OUTPUTS
 from hyperheat.bugs.onnx.manifest import FORMAT
-from hyperheat.bugs.onnx.session import LoadedModel, ModelError, is_out_of_memory, load_model
+from hyperheat.bugs.onnx.session import LoadedModel, ModelError, load_model, reason_of
 from hyperheat.bugs.sample import TEXTS, Sample
 from hyperheat.bugs.views import BinaryEdges, Hyperedges
 from hyperheat.files.parsing import parse_json
@@ -183,15 +183,9 @@ class Scorer:
         try:
             answers = self.session.run(list(OUTPUTS), feed)
             return [np.asarray(answer, dtype=np.float64) for answer in answers]
-        except MemoryError:
-            raise
-        except Exception as error:  # onnxruntime's own classes share no base but this
-            reason = str(error).splitlines()[0]
-            if is_out_of_memory(reason):
-                raise MemoryError from None
-            raise ModelError(
-                f"{self.path}: not a detector: onnxruntime cannot run it: {reason:.200}"
-            ) from None
+        except Exception as error:
+            reason = reason_of(error)
+            raise ModelError(f"{self.path}: not a detector: onnxruntime cannot run it: {reason}") from None
 
     @cached_property
     def _asked(self) -> list[str]:

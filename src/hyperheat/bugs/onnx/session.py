@@ -14,7 +14,7 @@ from hyperheat.workers.limits import Limits, confined
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
-__all__ = ["LoadedModel", "ModelError", "is_out_of_memory", "load_model"]
+__all__ = ["LoadedModel", "ModelError", "load_model", "reason_of"]
 
 _MAX_SECONDS = 60.0
 _MAX_MEMORY = 1 << 30
@@ -24,7 +24,7 @@ class ModelError(ValueError):
     """A file of a detector that cannot be used, in one sentence that begins with its name."""
 
 
-def is_out_of_memory(reason: str) -> bool:
+def _is_out_of_memory(reason: str) -> bool:
     """Whether what onnxruntime says means that it was refused memory."""
     return "bad_alloc" in reason or "Failed to allocate memory" in reason or "bad allocation" in reason
 
@@ -80,13 +80,16 @@ def _start(model: bytes, threads: int) -> "InferenceSession":
     options.enable_mem_reuse = False  # planning it takes five times as long as all the rest of loading
     try:
         return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-    except MemoryError:
-        raise
-    except Exception as error:  # onnxruntime's own classes share no base but this
-        reason = str(error).splitlines()[0]
-        if is_out_of_memory(reason):
-            raise MemoryError from None
-        raise ValueError(f"onnxruntime does not take it: {reason:.200}") from None
+    except Exception as error:
+        raise ValueError(f"onnxruntime does not take it: {reason_of(error)}") from None
+
+
+def reason_of(error: Exception) -> str:
+    """What onnxruntime says about a model, whose errors share no class; raises MemoryError if memory was refused."""
+    reason = str(error).partition("\n")[0]
+    if isinstance(error, MemoryError) or _is_out_of_memory(reason):
+        raise MemoryError from None
+    return reason[:200]
 
 
 def _too_much(error: MemoryError | TimeoutError) -> str:

@@ -8,7 +8,6 @@ that a source archive puts around all files, and without a leading `src/`.
 
 import gzip
 import io
-import lzma
 import tarfile
 import zipfile
 import zlib
@@ -19,6 +18,7 @@ from functools import partial
 
 from hyperheat.bugs.corpus.packages import CorpusError
 from hyperheat.bugs.corpus.sources import (
+    BROKEN_ARCHIVE,
     MAX_FILE_BYTES,
     MAX_MEMBERS,
     MAX_RATIO,
@@ -37,10 +37,7 @@ MAX_UNPACKED_BYTES = 1_000_000_000
 _SMALL = 100_000_000
 _BLOCK = 1 << 16
 
-_BROKEN = (
-    *(zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, OSError),
-    *(NotImplementedError, RuntimeError, ValueError, OverflowError, UnicodeError),
-)
+_BROKEN = (*BROKEN_ARCHIVE, tarfile.TarError)
 
 
 @dataclass(frozen=True)
