@@ -18,14 +18,14 @@ import numpy as np
 import torch
 from tools.check_rewrites import library_functions
 
-from hyperheat.bugs.batch import collate_samples
 from hyperheat.bugs.folder import Detector, load_detector
-from hyperheat.bugs.onnx import SampleScores, Scorer
-from hyperheat.bugs.onnx.calibration import Calibration
-from hyperheat.bugs.sample import Sample
 from hyperheat.check.detector import load_detector as load_exported
 from hyperheat.check.examine import make_question
 from hyperheat.check.suspicion import Question, answer
+from hyperheat.detector import SampleScores, Scorer
+from hyperheat.detector.batch import collate_samples
+from hyperheat.detector.calibration import Calibration
+from hyperheat.detector.sample import Sample
 from hyperheat.pycode import TooMuchSource
 
 __all__ = ["Report", "compare", "torch_scores"]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from hyperheat.bugs.dataset import read_manifest
-from hyperheat.bugs.onnx.calibration import Calibration
+from hyperheat.detector.calibration import Calibration
 from hyperheat.hypergraph.files import whole_file
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results"

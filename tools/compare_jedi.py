@@ -23,10 +23,10 @@ from typing import Any
 
 import jedi
 
-from hyperheat.pycode.calls import bind, call_relation
-from hyperheat.pycode.definitions import Signature
-from hyperheat.pycode.inference import Resolver
-from hyperheat.pycode.project import ProjectIndex, define_file
+from hyperheat.pycode.calls.arguments import bind, call_relation
+from hyperheat.pycode.calls.definitions import Signature
+from hyperheat.pycode.calls.inference import Resolver
+from hyperheat.pycode.calls.project import ProjectIndex, define_file
 
 __all__ = ["Comparison", "compare", "library_files"]
 

@@ -21,11 +21,18 @@ import warnings
 from pathlib import Path
 from types import ModuleType
 
-from hyperheat.pycode import signatures
-from hyperheat.pycode.definitions import Annotated, Assigned, Class, Function, Imported, ModuleDefinitions
-from hyperheat.pycode.inference import Resolver
-from hyperheat.pycode.project import ProjectIndex
-from hyperheat.pycode.values import Instance, Values
+from hyperheat.pycode.calls import signatures
+from hyperheat.pycode.calls.definitions import (
+    Annotated,
+    Assigned,
+    Class,
+    Function,
+    Imported,
+    ModuleDefinitions,
+)
+from hyperheat.pycode.calls.inference import Resolver
+from hyperheat.pycode.calls.project import ProjectIndex
+from hyperheat.pycode.calls.values import Instance, Values
 
 STDLIB = Path(sysconfig.get_paths()["stdlib"])
 OVERLAY = Path(__file__).with_name("signatures_overlay.pyi")

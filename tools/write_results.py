@@ -51,7 +51,7 @@ def layer_page() -> str:
             "",
             "## With the compiled kernel for small edges: the one-layer commands with `--kernel`, `layer-kernel.json`",
             "",
-            "Opt in with `hyperheat.nn.kernel.load()` or `HYPERHEAT_KERNEL=1`; it needs a C compiler.",
+            "Opt in with `hyperheat.nn.fast.kernel.load()` or `HYPERHEAT_KERNEL=1`; it needs a C compiler.",
             "",
             *_layer_table(kernel),
             "",

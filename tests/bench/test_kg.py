@@ -11,7 +11,7 @@ from tests.kg.neural_data import dataset, random_statements
 
 from hyperheat.bench import kg as bench
 from hyperheat.cli.bench_kg import bench_kg
-from hyperheat.nn.kernel import unload
+from hyperheat.nn.fast.kernel import unload
 
 SMALL = ("model.encoder.dim=16", "model.decoder.ff=24", "batch=30")
 STATEMENTS = random_statements()
@@ -71,7 +71,7 @@ def test_every_encoder_is_measured(capsys):
 
 @pytest.mark.usefixtures("few")
 def test_the_kernel_is_used_where_it_compiles_unless_told(capsys, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("hyperheat.nn.kernel._kernel", None)
+    monkeypatch.setattr("hyperheat.nn.fast.kernel._kernel", None)
     small = {"encoder": ["heat"], "dim": 16, "batch": 60, "repeats": 1}
     if shutil.which("cc"):
         bench_kg(**small, json=True)

@@ -1,6 +1,6 @@
 """Small samples for the tests of the bug task."""
 
-from hyperheat.bugs.sample import Origin, Sample, make_sample
+from hyperheat.detector.sample import Origin, Sample, make_sample
 from hyperheat.pycode import extract, extract_function
 from hyperheat.rewrites import candidates
 

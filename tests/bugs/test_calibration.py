@@ -13,13 +13,13 @@ from tests.bugs.samples import all_samples
 from hyperheat.bugs.calibrated import add_calibration
 from hyperheat.bugs.calibration import calibrate, choose_tiers, draw_functions, fit
 from hyperheat.bugs.dataset import HEAD
-from hyperheat.bugs.onnx import Scorer
-from hyperheat.bugs.onnx.calibration import HELD_OUT, REAL_FIXES, Calibration, Curve, Point
-from hyperheat.bugs.onnx.manifest import FILES, FORMAT, read_folder
-from hyperheat.bugs.onnx.measuring import CLEAN, Outcome
-from hyperheat.bugs.sample import NO_BUG, Sample
 from hyperheat.bugs.shards import write_shard
 from hyperheat.cli.bugs_calibrate import calibrate as command
+from hyperheat.detector import Scorer
+from hyperheat.detector.calibration import HELD_OUT, REAL_FIXES, Calibration, Curve, Point
+from hyperheat.detector.manifest import FILES, FORMAT, read_folder
+from hyperheat.detector.measuring import CLEAN, Outcome
+from hyperheat.detector.sample import NO_BUG, Sample
 
 BODY = """
 def {name}(value, low, high):

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from hyperheat.bugs.onnx.calibration import HELD_OUT, REAL_FIXES, Calibration, Curve, Point
+from hyperheat.detector.calibration import HELD_OUT, REAL_FIXES, Calibration, Curve, Point
 
 
 def point(confidence: float, precision: float, **values: float) -> Point:

@@ -7,9 +7,9 @@ import pytest
 from tests.bugs.samples import all_samples
 
 from hyperheat.bugs.dataset import HEAD
-from hyperheat.bugs.sample import Sample
 from hyperheat.bugs.shards import write_shard
 from hyperheat.cli import app
+from hyperheat.detector.sample import Sample
 from hyperheat.hypergraph.files import file_sha256
 
 

@@ -19,11 +19,11 @@ from tools.check_export import compare, torch_scores
 from hyperheat.bugs.answers import answer_all
 from hyperheat.bugs.export import export_detector, facts_of_corpus
 from hyperheat.bugs.folder import DetectorConfig, new_detector, save_detector
-from hyperheat.bugs.onnx import Scorer
-from hyperheat.bugs.onnx.checks import check_graph
-from hyperheat.bugs.onnx.inputs import layout_rows
-from hyperheat.bugs.onnx.interface import MAX_SLOTS
 from hyperheat.cli.bugs_export import export
+from hyperheat.detector import Scorer
+from hyperheat.detector.checks import check_graph
+from hyperheat.detector.inputs import layout_rows
+from hyperheat.detector.interface import MAX_SLOTS
 from hyperheat.nn import VARIANTS, GnnConfig
 from hyperheat.pycode.pairwise import RELATIONS
 from hyperheat.tensors import Vocabulary
@@ -216,7 +216,7 @@ def test_scoring_needs_neither_torch_nor_onnx(tmp_path):
         "import sys\n"
         "for name in ('torch', 'onnx', 'pyarrow', 'safetensors'): sys.modules[name] = None\n"
         "from tests.bugs.samples import all_samples\n"
-        "from hyperheat.bugs.onnx import Scorer\n"
+        "from hyperheat.detector import Scorer\n"
         "assert 'onnxruntime' not in sys.modules\n"
         f"print(len(Scorer.load({str(tmp_path)!r}).score(all_samples(every=1000))))\n"
     )

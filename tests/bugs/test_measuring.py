@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from tests.bugs.samples import all_samples
 
-from hyperheat.bugs.onnx.calibration import HELD_OUT
-from hyperheat.bugs.onnx.measuring import (
+from hyperheat.detector.calibration import HELD_OUT
+from hyperheat.detector.measuring import (
     CLEAN,
     Outcome,
     Outcomes,
@@ -21,7 +21,7 @@ from hyperheat.bugs.onnx.measuring import (
     weights,
     wilson,
 )
-from hyperheat.bugs.sample import Candidates
+from hyperheat.detector.sample import Candidates
 from hyperheat.rewrites import KINDS
 
 IDENTITY = (1.0, 0.0)  # confidence is the model's probability

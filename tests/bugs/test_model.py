@@ -5,12 +5,12 @@ import pytest
 import torch
 from tests.bugs.samples import all_samples
 
-from hyperheat.bugs.batch import collate_samples
 from hyperheat.bugs.encoders import build_encoder, view_of
 from hyperheat.bugs.model import BugHead, BugModel, losses
 from hyperheat.bugs.recipes import RECIPES
-from hyperheat.bugs.sample import NO_BUG
-from hyperheat.bugs.views import Hyperedges
+from hyperheat.detector.batch import collate_samples
+from hyperheat.detector.sample import NO_BUG
+from hyperheat.detector.views import Hyperedges
 from hyperheat.tensors import Vocabulary
 
 DIM = 8

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from tests.bugs.samples import SOURCE, all_samples, origin
 
-from hyperheat.bugs.sample import NO_BUG, TEXTS, make_sample
+from hyperheat.detector.sample import NO_BUG, TEXTS, make_sample
 from hyperheat.pycode import extract, extract_function
 from hyperheat.rewrites import KINDS, candidates
 

@@ -5,8 +5,8 @@ import pytest
 from tests.bugs.samples import all_samples
 
 from hyperheat.bugs.dataset import draw_indices
-from hyperheat.bugs.sample import Candidates
 from hyperheat.bugs.shards import Shard, read_shard, write_shard
+from hyperheat.detector.sample import Candidates
 
 
 def assert_equal(one, other):

@@ -4,9 +4,9 @@ import hashlib
 
 import numpy as np
 
-from hyperheat.bugs.onnx import SampleScores
-from hyperheat.bugs.onnx.calibration import HELD_OUT, Calibration, Curve, Point
-from hyperheat.bugs.sample import Sample
+from hyperheat.detector import SampleScores
+from hyperheat.detector.calibration import HELD_OUT, Calibration, Curve, Point
+from hyperheat.detector.sample import Sample
 
 __all__ = ["CALIBRATION", "pseudo_scores", "scores_of"]
 

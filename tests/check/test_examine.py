@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from tests.check.scores import CALIBRATION, pseudo_scores, scores_of
 
-from hyperheat.bugs.onnx import SampleScores
-from hyperheat.bugs.onnx.calibration import Calibration
-from hyperheat.bugs.sample import Candidates, Sample
 from hyperheat.check import examine as limits
 from hyperheat.check.discover import FoundFile
 from hyperheat.check.examine import examine, examine_text
 from hyperheat.check.records import ScannedFile, read_record
+from hyperheat.detector import SampleScores
+from hyperheat.detector.calibration import Calibration
+from hyperheat.detector.sample import Candidates, Sample
 from hyperheat.report.finding import Finding
 from hyperheat.rewrites import KINDS
 

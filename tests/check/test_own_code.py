@@ -8,11 +8,11 @@ import pytest
 from tests.bugs.samples import SOURCE
 from tests.detectors import CALIBRATION
 
-from hyperheat.bugs.onnx.measuring import CLEAN, Outcome
 from hyperheat.check.detector import Detector, load_detector
 from hyperheat.check.discover import FoundFile
 from hyperheat.check.own_code import OfKind, Planted, judge_own_code, plant_bugs
 from hyperheat.cli.calibrate import calibrate
+from hyperheat.detector.measuring import CLEAN, Outcome
 
 
 @pytest.fixture(scope="module")

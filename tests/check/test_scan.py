@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from tests.check.caches import open_cache, sign
 
-from hyperheat.bugs.onnx.manifest import CALIBRATION, FILES, describe_file
 from hyperheat.check.cache import Cache
 from hyperheat.check.detector import Detector, load_detector
 from hyperheat.check.discover import Selection, discover
@@ -20,6 +19,7 @@ from hyperheat.check.records import ScannedFile
 from hyperheat.check.scan import scan_files, scan_source
 from hyperheat.check.settings import Settings
 from hyperheat.check.sources import Sources
+from hyperheat.detector.manifest import CALIBRATION, FILES, describe_file
 from hyperheat.report.formats import FORMATS
 from hyperheat.workers.serve import WorkersError
 

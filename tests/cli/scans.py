@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 import pytest
 from tests.check.scores import CALIBRATION as PLAIN
 
-from hyperheat.bugs.onnx.calibration import Point
 from hyperheat.check.cache import Cache
 from hyperheat.check.detector import Detector
 from hyperheat.check.discover import FoundFile
@@ -24,6 +23,7 @@ from hyperheat.check.records import ScannedFile, ScannedFunction, Suspect
 from hyperheat.check.scan import LIMITS
 from hyperheat.check.suppressions import find_suppressions
 from hyperheat.cli import main
+from hyperheat.detector.calibration import Point
 from hyperheat.files.reading import SkippedFile, read_regular
 from hyperheat.report import FileEdit, Finding, Fix, FunctionHeat, Heat, Model, ScanError, SourceText
 from hyperheat.workers.limits import Limits

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from hyperheat.nn.dropout import Dropout
+from hyperheat.nn.fast.dropout import Dropout
 
 
 @pytest.mark.parametrize("p", [0.1, 0.2, 0.5, 0.999])

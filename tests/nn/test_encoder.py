@@ -9,9 +9,10 @@ from tests.nn.models import example_graph, make_encoder, read_states
 
 from hyperheat import VARIANTS, HeatConfig, HeatEncoder, HypergraphBuilder, Vocabulary, collate
 from hyperheat.bench.workloads import code_like
-from hyperheat.nn import AllSetConfig, AllSetEncoder, attention
-from hyperheat.nn.allset import DeepSetPool
+from hyperheat.nn import AllSetConfig, AllSetEncoder
 from hyperheat.nn.embedding import sinusoids
+from hyperheat.nn.fast import attention
+from hyperheat.nn.peers.allset import DeepSetPool
 
 
 def test_states_have_the_promised_shapes():

@@ -11,7 +11,8 @@ from torch import nn
 from torch.nn import functional as F
 
 from hyperheat.hypergraph import Hypergraph
-from hyperheat.nn import GreatConfig, GreatEncoder, States, great
+from hyperheat.nn import GreatConfig, GreatEncoder, States
+from hyperheat.nn.peers import great
 from hyperheat.tensors import Vocabulary, collate_tokens
 
 CONFIG = GreatConfig(relations=RELATIONS, dim=8, layers=2, heads=2, ff=12, max_tokens=20)

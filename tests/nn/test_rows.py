@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from hyperheat.nn.rows import pair_sum, segment_max, segment_mean, segment_softmax, segment_sum, spread
+from hyperheat.nn.fast.rows import pair_sum, segment_max, segment_mean, segment_softmax, segment_sum, spread
 from hyperheat.tensors import PairSums, Segments, pair_sums, segments
 
 

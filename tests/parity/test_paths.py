@@ -8,7 +8,7 @@ from tests.nn.models import make_encoder
 from hyperheat import Vocabulary, collate
 from hyperheat.bench.paper import PaperLayer, paper_plan
 from hyperheat.bench.workloads import code_like, random_hypergraph
-from hyperheat.nn import attention, kernel
+from hyperheat.nn.fast import attention, kernel
 from hyperheat.tensors import by_size, packed
 
 

@@ -10,7 +10,7 @@ from tests.strategies import hypergraphs
 
 from hyperheat import VARIANTS, Hypergraph, Vocabulary, collate
 from hyperheat.nn import AllSetConfig, AllSetEncoder, reference
-from hyperheat.nn.allset import AttentionPool, DeepSetPool
+from hyperheat.nn.peers.allset import AttentionPool, DeepSetPool
 from hyperheat.tensors import by_size, packed
 
 few = settings(max_examples=12, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])

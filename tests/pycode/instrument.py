@@ -4,8 +4,8 @@ import ast
 from typing import Any
 
 from hyperheat.pycode.anchor import Anchor
-from hyperheat.pycode.builder import Builder
-from hyperheat.pycode.control import SWALLOWING
+from hyperheat.pycode.flow.block_builder import Builder
+from hyperheat.pycode.flow.control import SWALLOWING
 
 __all__ = ["instrument"]
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from textwrap import dedent
 
 from hyperheat.pycode.anchor import Anchor
-from hyperheat.pycode.definitions import define
-from hyperheat.pycode.project import ProjectIndex
-from hyperheat.pycode.semantics import CallCounts, Relation, relations
+from hyperheat.pycode.calls.definitions import define
+from hyperheat.pycode.calls.project import ProjectIndex
+from hyperheat.pycode.calls.semantics import CallCounts, Relation, relations
 
 __all__ = ["calls", "counts", "project_calls", "sugar", "write_files"]
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from textwrap import dedent, indent
 
 from hyperheat.pycode.anchor import Anchor
-from hyperheat.pycode.flow import FunctionFlow, Merged, analyse
-from hyperheat.pycode.scopes import ModuleScope
+from hyperheat.pycode.flow.facts import FunctionFlow, Merged, analyse
+from hyperheat.pycode.names.scopes import ModuleScope
 
 __all__ = ["Snippet", "control", "last_uses", "reads", "returns", "writes", "yields"]
 

@@ -14,11 +14,11 @@ from typing import Any
 from tests.pycode.instrument import instrument
 
 from hyperheat.pycode.anchor import Anchor
-from hyperheat.pycode.blocks import CODE, RAISES, SHIFT
-from hyperheat.pycode.builder import Builder
-from hyperheat.pycode.control import build_blocks
-from hyperheat.pycode.dataflow import Reaching, reaching
-from hyperheat.pycode.scopes import ModuleScope, Names, resolve_names
+from hyperheat.pycode.flow.block_builder import Builder
+from hyperheat.pycode.flow.blocks import CODE, RAISES, SHIFT
+from hyperheat.pycode.flow.control import build_blocks
+from hyperheat.pycode.flow.dataflow import Reaching, reaching
+from hyperheat.pycode.names.scopes import ModuleScope, Names, resolve_names
 
 __all__ = ["Choices", "Program", "Recorder", "TooLong"]
 

@@ -16,9 +16,9 @@ from types import ModuleType
 import pytest
 from tests.pycode.meaning import calls, counts
 
-from hyperheat.pycode.definitions import define
-from hyperheat.pycode.project import define_file
-from hyperheat.pycode.semantics import CallCounts, relations
+from hyperheat.pycode.calls.definitions import define
+from hyperheat.pycode.calls.project import define_file
+from hyperheat.pycode.calls.semantics import CallCounts, relations
 
 
 def body(statements: str, parameters: str = "") -> str:
@@ -678,8 +678,8 @@ def test_answers_do_not_depend_on_the_order_of_questions():
 
 DIGEST = """
 import ast, hashlib, inspect, argparse
-from hyperheat.pycode.definitions import define
-from hyperheat.pycode.semantics import relations
+from hyperheat.pycode.calls.definitions import define
+from hyperheat.pycode.calls.semantics import relations
 tree = ast.parse(inspect.getsource(argparse))
 module, digest = define(tree), hashlib.sha256()
 for node in ast.walk(tree):

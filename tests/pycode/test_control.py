@@ -5,7 +5,7 @@ from textwrap import indent
 import pytest
 from tests.pycode.notation import Snippet, control, returns, yields
 
-from hyperheat.pycode.control import SWALLOWING
+from hyperheat.pycode.flow.control import SWALLOWING
 
 
 def test_paper_example_of_section_3():

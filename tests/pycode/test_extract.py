@@ -10,9 +10,9 @@ import pytest
 
 from hyperheat.hypergraph import Position
 from hyperheat.pycode import SourceError, extract, extract_function
-from hyperheat.pycode.project import ProjectIndex
-from hyperheat.pycode.source import Source
-from hyperheat.pycode.syntax import FunctionSyntax
+from hyperheat.pycode.calls.project import ProjectIndex
+from hyperheat.pycode.syntax.nodes import FunctionSyntax
+from hyperheat.pycode.syntax.source import Source
 
 MODULE = '''\
 import os

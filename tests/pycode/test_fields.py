@@ -15,7 +15,7 @@ from libcst.metadata import MetadataWrapper, PositionProvider
 
 from hyperheat.hypergraph import Hypergraph
 from hyperheat.pycode import extract
-from hyperheat.pycode.fields import FORMS
+from hyperheat.pycode.syntax.fields import FORMS
 
 # The levels of libCST that the graph leaves out: their fields are asked for at the parent.
 WRAPPERS = {

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 from tests.pycode.oracle import Choices, Program, Recorder
 
-from hyperheat.pycode.flow import FunctionFlow, analyse
-from hyperheat.pycode.scopes import ModuleScope
+from hyperheat.pycode.flow.facts import FunctionFlow, analyse
+from hyperheat.pycode.names.scopes import ModuleScope
 
 SETTINGS = settings(
     max_examples=80,

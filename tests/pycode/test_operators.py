@@ -5,7 +5,7 @@ import ast
 import pytest
 from tests.pycode.meaning import sugar
 
-from hyperheat.pycode.operators import SUGAR
+from hyperheat.pycode.calls.operators import SUGAR
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import pytest
 from tests.pycode.meaning import project_calls, write_files
 
 from hyperheat.pycode import extract
-from hyperheat.pycode.project import ProjectIndex, define_file
-from hyperheat.pycode.signatures import stdlib_module
+from hyperheat.pycode.calls.project import ProjectIndex, define_file
+from hyperheat.pycode.calls.signatures import stdlib_module
 
 PACKAGE = {
     "pkg/__init__.py": """

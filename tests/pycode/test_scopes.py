@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from hyperheat.pycode.namespaces import Scope
-from hyperheat.pycode.scopes import ModuleScope, Names, resolve_names
+from hyperheat.pycode.names.namespaces import Scope
+from hyperheat.pycode.names.scopes import ModuleScope, Names, resolve_names
 
 
 def names_of(source: str) -> Names:

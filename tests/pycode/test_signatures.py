@@ -10,12 +10,12 @@ from importlib.resources import files
 
 import pytest
 
-from hyperheat.pycode.definitions import Class, Function, signature_of
-from hyperheat.pycode.signatures import TABLE, sections, stdlib_module
+from hyperheat.pycode.calls.definitions import Class, Function, signature_of
+from hyperheat.pycode.calls.signatures import TABLE, sections, stdlib_module
 
 
 def test_the_table_is_small():
-    assert len(files("hyperheat.pycode").joinpath(TABLE).read_bytes()) < 400_000
+    assert len(files("hyperheat.pycode.calls").joinpath(TABLE).read_bytes()) < 400_000
 
 
 def test_every_section_parses():
@@ -96,7 +96,7 @@ def test_formals_written_in_a_definition():
 def test_looking_up_signatures_imports_nothing():
     script = """
 import json, sys
-from hyperheat.pycode.signatures import stdlib_module
+from hyperheat.pycode.calls.signatures import stdlib_module
 before = set(sys.modules)
 for name in ("sqlite3", "tkinter", "asyncio.events", "xmlrpc.client"):
     assert stdlib_module(name).bindings

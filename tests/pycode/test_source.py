@@ -6,7 +6,7 @@ import time
 import pytest
 
 from hyperheat.pycode import SourceError, extract
-from hyperheat.pycode.source import (
+from hyperheat.pycode.syntax.source import (
     MAX_CHARACTERS,
     MAX_DEPTH,
     MAX_OPERANDS,

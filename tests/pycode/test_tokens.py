@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from hyperheat.pycode.tokens import DEDENT, INDENT, Tokens, find_comments, scan
+from hyperheat.pycode.syntax.tokens import DEDENT, INDENT, Tokens, find_comments, scan
 
 _LAYOUT = {tokenize.NEWLINE, tokenize.NL, tokenize.COMMENT, tokenize.ENDMARKER}
 

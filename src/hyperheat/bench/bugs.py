@@ -13,7 +13,6 @@ import torch
 
 from hyperheat.bench.timing import interleaved_ms
 from hyperheat.bugs.answers import answer_all
-from hyperheat.bugs.batch import collate_samples
 from hyperheat.bugs.corpus.duplicates import plan_packages
 from hyperheat.bugs.corpus.index import PackageIndex, index_package
 from hyperheat.bugs.corpus.making import make_shard
@@ -24,8 +23,9 @@ from hyperheat.bugs.encoders import view_of
 from hyperheat.bugs.folder import Detector, DetectorConfig, new_detector
 from hyperheat.bugs.model import losses
 from hyperheat.bugs.recipes import RECIPES, BugSettings
-from hyperheat.bugs.sample import Sample
 from hyperheat.bugs.shards import read_shard
+from hyperheat.detector.batch import collate_samples
+from hyperheat.detector.sample import Sample
 from hyperheat.tensors import BudgetSampler, Vocabulary
 from hyperheat.train.learner import Learner
 

@@ -12,7 +12,7 @@ from hyperheat.bench.paper import PaperLayer, paper_plan
 from hyperheat.bench.timing import interleaved_ms, peak_mb
 from hyperheat.bench.workloads import WORKLOADS
 from hyperheat.nn import HeatConfig, HeatLayer
-from hyperheat.nn.allset import AllSetConfig, AttentionPooling
+from hyperheat.nn.peers.allset import AllSetConfig, AttentionPooling
 from hyperheat.tensors import HypergraphBatch, Vocabulary, collate
 
 __all__ = ["FF", "Pass", "measure_layers", "useful_flops"]

@@ -6,13 +6,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from hyperheat.bugs.batch import BugBatch, collate_samples
 from hyperheat.bugs.dataset import Dataset
 from hyperheat.bugs.folder import Detector
 from hyperheat.bugs.metrics import CLEAN, Answers
 from hyperheat.bugs.model import Scores
-from hyperheat.bugs.onnx.scorer import SampleScores, Scorer
-from hyperheat.bugs.sample import NO_BUG, Sample
+from hyperheat.detector.batch import BugBatch, collate_samples
+from hyperheat.detector.sample import NO_BUG, Sample
+from hyperheat.detector.scorer import SampleScores, Scorer
 from hyperheat.tensors import BudgetSampler
 
 __all__ = ["answer", "answer_all", "answer_exported"]

@@ -4,8 +4,8 @@ import json
 import re
 from pathlib import Path
 
-from hyperheat.bugs.onnx.calibration import Calibration, Curve, Point
-from hyperheat.bugs.onnx.manifest import CALIBRATION, describe_file, read_folder
+from hyperheat.detector.calibration import Calibration, Curve, Point
+from hyperheat.detector.manifest import CALIBRATION, describe_file, read_folder
 from hyperheat.files.parsing import parse_json
 from hyperheat.hypergraph.files import whole_file
 

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import numpy as np
 
-from hyperheat.bugs.corpus.sampling import MIN_CANDIDATES, rank
 from hyperheat.bugs.dataset import read_manifest
-from hyperheat.bugs.onnx import Scorer
-from hyperheat.bugs.onnx.calibration import HELD_OUT, REAL_FIXES, Calibration, Curve, Point, log_odds
-from hyperheat.bugs.onnx.measuring import CLEAN, Outcome, Outcomes, ask, measure_curve, weights
-from hyperheat.bugs.sample import NO_BUG, Sample
 from hyperheat.bugs.shards import Shard
+from hyperheat.detector import Scorer
+from hyperheat.detector.calibration import HELD_OUT, REAL_FIXES, Calibration, Curve, Point, log_odds
+from hyperheat.detector.measuring import CLEAN, Outcome, Outcomes, ask, measure_curve, weights
+from hyperheat.detector.sample import NO_BUG, Sample
+from hyperheat.rewrites.planting import MIN_CANDIDATES, rank
 
 __all__ = ["PRECISIONS", "Measured", "Progress", "calibrate", "choose_tiers", "draw_functions", "fit"]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from hyperheat.bugs.sample import TEXTS, Sample
 from hyperheat.bugs.shards import Shard
+from hyperheat.detector.sample import TEXTS, Sample
 from hyperheat.files.parsing import parse_json
 from hyperheat.hypergraph.files import file_sha256
 from hyperheat.rewrites import KINDS

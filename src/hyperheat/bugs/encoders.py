@@ -4,10 +4,10 @@ from typing import Any
 
 from torch import nn
 
-from hyperheat.bugs.views import BinaryEdges, Hyperedges, Pairs, Tokens, View
+from hyperheat.detector.views import BinaryEdges, Hyperedges, Pairs, Tokens, View
 from hyperheat.nn import AllSetConfig, AllSetEncoder, HeatConfig, HeatEncoder
-from hyperheat.nn.gnn import GnnConfig, GnnEncoder
-from hyperheat.nn.great import GreatConfig, GreatEncoder
+from hyperheat.nn.peers.gnn import GnnConfig, GnnEncoder
+from hyperheat.nn.peers.great import GreatConfig, GreatEncoder
 from hyperheat.tensors import Vocabulary
 
 __all__ = ["EncoderConfig", "build_encoder", "view_of"]

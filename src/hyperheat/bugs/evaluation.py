@@ -19,9 +19,9 @@ from hyperheat.bugs.metrics import (
     measure_by_kind,
     precision_recall,
 )
-from hyperheat.bugs.onnx.calibration import Calibration
-from hyperheat.bugs.onnx.scorer import Scorer
-from hyperheat.bugs.sample import Sample
+from hyperheat.detector.calibration import Calibration
+from hyperheat.detector.sample import Sample
+from hyperheat.detector.scorer import Scorer
 from hyperheat.hypergraph.files import whole_file
 
 __all__ = ["Evaluation", "count_tiers", "draw", "evaluate", "select"]

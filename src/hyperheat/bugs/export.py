@@ -11,12 +11,12 @@ from pathlib import Path
 
 import hyperheat
 from hyperheat.bugs.folder import Detector
-from hyperheat.bugs.onnx.checks import OPSET, check_graph
 from hyperheat.bugs.onnx.graph import Precision
 from hyperheat.bugs.onnx.heat import detector_graph
-from hyperheat.bugs.onnx.interface import MAX_SLOTS
-from hyperheat.bugs.onnx.manifest import CALIBRATION, FILES, FORMAT, describe_file
-from hyperheat.bugs.sample import TEXTS
+from hyperheat.detector.checks import OPSET, check_graph
+from hyperheat.detector.interface import MAX_SLOTS
+from hyperheat.detector.manifest import CALIBRATION, FILES, FORMAT, describe_file
+from hyperheat.detector.sample import TEXTS
 from hyperheat.files.parsing import parse_json
 from hyperheat.hypergraph.files import whole_file
 from hyperheat.nn import HeatConfig

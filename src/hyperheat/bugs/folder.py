@@ -6,7 +6,7 @@ from pathlib import Path
 
 from hyperheat.bugs.encoders import EncoderConfig, build_encoder, view_of
 from hyperheat.bugs.model import BugModel
-from hyperheat.bugs.views import View
+from hyperheat.detector.views import View
 from hyperheat.files.parsing import parse_json
 from hyperheat.hypergraph.files import whole_file
 from hyperheat.nn.folder import load_weights, save_weights

@@ -20,10 +20,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from hyperheat.bugs.batch import BugBatch
-from hyperheat.bugs.sample import TEXTS
-from hyperheat.nn.dropout import Dropout
-from hyperheat.nn.rows import segment_log_softmax, segment_max, spread
+from hyperheat.detector.batch import BugBatch
+from hyperheat.detector.sample import TEXTS
+from hyperheat.nn.fast.dropout import Dropout
+from hyperheat.nn.fast.rows import segment_log_softmax, segment_max, spread
 
 __all__ = ["BugHead", "BugModel", "Scores", "losses"]
 

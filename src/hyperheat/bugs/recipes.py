@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 
 from hyperheat.bugs.encoders import EncoderConfig
 from hyperheat.nn import VARIANTS, AllSetConfig, HeatConfig
-from hyperheat.nn.gnn import GnnConfig
-from hyperheat.nn.great import GreatConfig
+from hyperheat.nn.peers.gnn import GnnConfig
+from hyperheat.nn.peers.great import GreatConfig
 from hyperheat.pycode.pairwise import RELATIONS, TOKEN_RELATIONS
 from hyperheat.train import TrainSettings
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from hyperheat.bugs.sample import NO_BUG, TEXTS, Candidates, Origin, Sample
+from hyperheat.detector.sample import NO_BUG, TEXTS, Candidates, Origin, Sample
 from hyperheat.hypergraph.files import require, whole_file
 from hyperheat.hypergraph.parquet import (
     GraphColumns,

@@ -10,14 +10,14 @@ import torch
 from torch import Tensor, nn
 
 from hyperheat.bugs.answers import answer_all
-from hyperheat.bugs.batch import BugBatch, collate_samples
 from hyperheat.bugs.dataset import Dataset, draw_indices
 from hyperheat.bugs.encoders import view_of
 from hyperheat.bugs.folder import Detector, DetectorConfig, load_detector, new_detector, save_detector
 from hyperheat.bugs.metrics import Answers, measure
 from hyperheat.bugs.model import losses
 from hyperheat.bugs.recipes import BugSettings
-from hyperheat.bugs.views import Hyperedges, View
+from hyperheat.detector.batch import BugBatch, collate_samples
+from hyperheat.detector.views import Hyperedges, View
 from hyperheat.tensors import BudgetSampler, Vocabulary
 from hyperheat.train import Outcome, fit
 from hyperheat.train.checkpoint import latest

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-from hyperheat.bugs.onnx.calibration import Calibration
-from hyperheat.bugs.onnx.manifest import CALIBRATION, key_of, read_listed, read_manifest
+from hyperheat.detector.calibration import Calibration
+from hyperheat.detector.manifest import CALIBRATION, key_of, read_listed, read_manifest
 from hyperheat.report.finding import Model
 
 __all__ = ["Detector", "load_detector"]

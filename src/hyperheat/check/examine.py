@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from hyperheat.bugs.onnx import SampleScores
-from hyperheat.bugs.onnx.calibration import Calibration
-from hyperheat.bugs.sample import NO_BUG, Origin, Sample, encode_candidates
 from hyperheat.check.encoding import SlowEncodingError, decode, without_stray_bytes
 from hyperheat.check.records import Record, comment_record, join_parts
 from hyperheat.check.suppressions import find_suppressions
 from hyperheat.check.suspicion import Question, answer
+from hyperheat.detector import SampleScores
+from hyperheat.detector.calibration import Calibration
+from hyperheat.detector.sample import NO_BUG, Origin, Sample, encode_candidates
 from hyperheat.pycode import FunctionGraph, ModuleGraphs, SourceError, TooMuchSource, extract
-from hyperheat.pycode.source import MAX_CHARACTERS, Source
+from hyperheat.pycode.syntax.source import MAX_CHARACTERS, Source
 from hyperheat.report.source import SourceText
 from hyperheat.rewrites import candidates
 

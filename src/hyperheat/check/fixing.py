@@ -22,7 +22,7 @@ from hyperheat.check.workers import MODULES
 from hyperheat.files.reading import SkippedFile, read_regular
 from hyperheat.files.writing import refuse_links_out, remove_leftovers, write_whole
 from hyperheat.pycode import SourceError
-from hyperheat.pycode.source import Source
+from hyperheat.pycode.syntax.source import Source
 from hyperheat.report.finding import FileEdit, Finding, Fix
 from hyperheat.report.source import SourceText
 from hyperheat.workers.limits import Limits

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import hyperheat
-from hyperheat.bugs.onnx.calibration import HELD_OUT, Calibration
 from hyperheat.check.baseline import Baseline, Compared, compare_to_baseline
 from hyperheat.check.changes import Changes
 from hyperheat.check.detector import Detector
@@ -18,6 +17,7 @@ from hyperheat.check.records import ScannedFile, ScannedFunction
 from hyperheat.check.settings import Settings
 from hyperheat.check.sources import Sources
 from hyperheat.check.suppressions import Suppressed, suppress
+from hyperheat.detector.calibration import HELD_OUT, Calibration
 from hyperheat.report.finding import LEVELS, Finding, Report, ScanError, Summary, sort_findings
 
 __all__ = ["judge"]

@@ -8,9 +8,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from hyperheat.bugs.corpus.sampling import MIN_CANDIDATES, choose_bugs, rank, seeded
-from hyperheat.bugs.onnx.calibration import Calibration, Point
-from hyperheat.bugs.onnx.measuring import (
+from hyperheat.check.detector import Detector
+from hyperheat.check.discover import MAX_BYTES, FoundFile
+from hyperheat.check.examine import MAX_CANDIDATES, MAX_NODES, read_module, read_text
+from hyperheat.check.scan import LIMITS, load_scorer, model_errors, run_in_workers
+from hyperheat.detector.calibration import Calibration, Point
+from hyperheat.detector.measuring import (
     MIN_FOUND,
     Outcome,
     Outcomes,
@@ -20,14 +23,11 @@ from hyperheat.bugs.onnx.measuring import (
     measure_curve,
     share,
 )
-from hyperheat.bugs.sample import Origin, Sample, make_sample
-from hyperheat.check.detector import Detector
-from hyperheat.check.discover import MAX_BYTES, FoundFile
-from hyperheat.check.examine import MAX_CANDIDATES, MAX_NODES, read_module, read_text
-from hyperheat.check.scan import LIMITS, load_scorer, model_errors, run_in_workers
+from hyperheat.detector.sample import Origin, Sample, make_sample
 from hyperheat.files.reading import SkippedFile, read_regular
 from hyperheat.pycode import FunctionGraph, ModuleGraphs, SourceError, extract_function
 from hyperheat.rewrites import KINDS, candidates
+from hyperheat.rewrites.planting import MIN_CANDIDATES, choose_bugs, rank, seeded
 from hyperheat.workers.serve import Lost
 
 __all__ = [

@@ -18,10 +18,10 @@ from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from hyperheat.bugs.onnx.calibration import Calibration
 from hyperheat.check.discover import FoundFile
 from hyperheat.check.encoding import decode
 from hyperheat.check.suppressions import Suppression
+from hyperheat.detector.calibration import Calibration
 from hyperheat.files.reading import SkippedFile, read_regular
 from hyperheat.report.finding import (
     Alternative,

@@ -29,8 +29,8 @@ from hyperheat.workers.pool import run_jobs
 from hyperheat.workers.serve import Lost, WorkersError
 
 if TYPE_CHECKING:
-    from hyperheat.bugs.onnx import SampleScores, Scorer
-    from hyperheat.bugs.sample import Sample
+    from hyperheat.detector import SampleScores, Scorer
+    from hyperheat.detector.sample import Sample
 
 __all__ = [
     "LIMITS",
@@ -225,7 +225,7 @@ class _Work:
 @contextmanager
 def model_errors() -> Iterator[None]:
     """What is wrong with a model concerns all files."""
-    from hyperheat.bugs.onnx.session import ModelError
+    from hyperheat.detector.session import ModelError
 
     try:
         yield
@@ -248,9 +248,9 @@ def load_scorer(detector: Detector, limits: Limits = LIMITS) -> "Scorer":
 
 @lru_cache(maxsize=1)
 def _load_scorer(folder: Path, key: str, limits: Limits) -> "Scorer":
-    from hyperheat.bugs.onnx import Scorer
-    from hyperheat.bugs.onnx.session import ModelError
     from hyperheat.check.trial import try_model
+    from hyperheat.detector import Scorer
+    from hyperheat.detector.session import ModelError
 
     try:
         scorer = Scorer.of(load_once(folder, key))

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hyperheat.bugs.onnx import SampleScores
-from hyperheat.bugs.onnx.calibration import Calibration
-from hyperheat.bugs.sample import Sample
 from hyperheat.check.records import Record
+from hyperheat.detector import SampleScores
+from hyperheat.detector.calibration import Calibration
+from hyperheat.detector.sample import Sample
 from hyperheat.pycode import FunctionGraph
 from hyperheat.rewrites import KINDS, Rewrite, Span, edits_in_file, place
 

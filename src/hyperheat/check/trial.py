@@ -1,8 +1,8 @@
 """Does a model work at all? It is asked about a function of four lines before it is asked about anything else."""
 
-from hyperheat.bugs.onnx import Scorer
-from hyperheat.bugs.onnx.session import ModelError
 from hyperheat.check.examine import make_question, read_module
+from hyperheat.detector import Scorer
+from hyperheat.detector.session import ModelError
 from hyperheat.workers.limits import Limits
 
 __all__ = ["try_model"]

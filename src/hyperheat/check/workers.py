@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from hyperheat.bugs.onnx.session import LoadedModel
+    from hyperheat.detector.session import LoadedModel
 
 __all__ = ["MODULES", "load_once", "start_early"]
 
 MODULES = (
-    "hyperheat.bugs.onnx.runtime",
+    "hyperheat.detector.runtime",
     "hyperheat.check.scan",
     "hyperheat.check.examine",
-    "hyperheat.bugs.onnx.scorer",
+    "hyperheat.detector.scorer",
 )
 """What workers import, what the model needs first: it is loaded beside the rest."""
 
@@ -34,7 +34,7 @@ def start_early() -> None:
 @lru_cache(maxsize=1)
 def load_once(folder: Path, key: str) -> "LoadedModel":
     """The model of the detector with that key, loaded once in a process and its copies."""
-    from hyperheat.bugs.onnx.session import load_model
+    from hyperheat.detector.session import load_model
 
     model = load_model(folder)
     if model.key != key:

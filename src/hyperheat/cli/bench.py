@@ -16,7 +16,7 @@ _Positive = Annotated[int, Parameter(validator=validators.Number(gte=1))]
 
 def use_kernel(wanted: bool | None) -> bool:
     """Load the kernel if it is wanted, or nobody says that it is not and it can be; say whether it is used."""
-    from hyperheat.nn import kernel
+    from hyperheat.nn.fast import kernel
 
     if wanted is False:
         kernel.unload()

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from hyperheat.pycode import SourceError, extract
-from hyperheat.pycode.project import ProjectIndex
+from hyperheat.pycode.calls.project import ProjectIndex
 
 __all__ = ["ExtractionSpeed", "bench_extract", "measure"]
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from hyperheat.bugs.evaluation import Evaluation
     from hyperheat.bugs.folder import Detector
     from hyperheat.bugs.metrics import Metrics
-    from hyperheat.bugs.onnx.calibration import Calibration
-    from hyperheat.bugs.onnx.scorer import Scorer
+    from hyperheat.detector.calibration import Calibration
+    from hyperheat.detector.scorer import Scorer
 
 __all__ = ["evaluate", "train"]
 
@@ -102,7 +102,7 @@ def evaluate(
     from hyperheat.bugs.dataset import Dataset, draw_indices
     from hyperheat.bugs.evaluation import count_tiers, draw, select
     from hyperheat.bugs.evaluation import evaluate as evaluate_detector
-    from hyperheat.bugs.onnx.scorer import Scorer
+    from hyperheat.detector.scorer import Scorer
 
     if threads is not None:
         torch.set_num_threads(threads)
@@ -133,9 +133,9 @@ def evaluate(
 def _load(folder: Path) -> "tuple[Detector | Scorer, str, Calibration | None]":
     """A trained or an exported detector, the hash of its weights, and its calibration if it has one."""
     from hyperheat.bugs.folder import load_detector
-    from hyperheat.bugs.onnx.calibration import Calibration
-    from hyperheat.bugs.onnx.manifest import CALIBRATION
-    from hyperheat.bugs.onnx.scorer import Scorer
+    from hyperheat.detector.calibration import Calibration
+    from hyperheat.detector.manifest import CALIBRATION
+    from hyperheat.detector.scorer import Scorer
 
     if not (folder / "model.onnx").exists():
         return load_detector(folder), file_sha256(folder / "model.safetensors"), None

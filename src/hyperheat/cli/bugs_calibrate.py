@@ -14,8 +14,8 @@ from hyperheat.cli.refusal import fail
 
 if TYPE_CHECKING:
     from hyperheat.bugs.calibration import Measured
-    from hyperheat.bugs.onnx.calibration import Curve, Point
-    from hyperheat.bugs.onnx.measuring import Outcome
+    from hyperheat.detector.calibration import Curve, Point
+    from hyperheat.detector.measuring import Outcome
 
 __all__ = ["calibrate"]
 
@@ -61,7 +61,7 @@ def calibrate(
     from hyperheat.bugs.calibrated import add_calibration
     from hyperheat.bugs.calibration import calibrate as calibrate_scorer
     from hyperheat.bugs.calibration import draw_functions
-    from hyperheat.bugs.onnx import Scorer
+    from hyperheat.detector import Scorer
 
     try:
         scorer = Scorer.load(model)
@@ -108,7 +108,7 @@ def _tell(data: str, count: int, seconds: float) -> None:
 
 
 def _content(measured: "Measured") -> dict[str, Any]:
-    from hyperheat.bugs.onnx.measuring import count_by_kind, measure_at
+    from hyperheat.detector.measuring import count_by_kind, measure_at
 
     calibration = measured.calibration
     tiers = [

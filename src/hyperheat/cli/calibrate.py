@@ -12,8 +12,8 @@ from hyperheat.cli.options import DEFAULTS, read_settings
 from hyperheat.cli.refusal import fail
 
 if TYPE_CHECKING:
-    from hyperheat.bugs.onnx.measuring import Share
     from hyperheat.check.own_code import OwnCode, Planted
+    from hyperheat.detector.measuring import Share
 
 __all__ = ["calibrate"]
 

@@ -17,7 +17,7 @@ from hyperheat.hypergraph.hif import to_hif
 from hyperheat.hypergraph.jsonl import to_record
 from hyperheat.hypergraph.transforms import drop_relations, subgraph
 from hyperheat.pycode import FunctionGraph, SourceError, extract
-from hyperheat.pycode.project import ProjectIndex
+from hyperheat.pycode.calls.project import ProjectIndex
 
 __all__ = ["graph"]
 

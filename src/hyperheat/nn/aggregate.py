@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, nn
 
-from hyperheat.nn.rows import segment_max, segment_mean, segment_softmax, segment_sum, spread
+from hyperheat.nn.fast.rows import segment_max, segment_mean, segment_softmax, segment_sum, spread
 from hyperheat.tensors import AttentionPlan
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from hyperheat.nn.dropout import Dropout
-from hyperheat.nn.rows import segment_max, segment_sum
+from hyperheat.nn.fast.dropout import Dropout
+from hyperheat.nn.fast.rows import segment_max, segment_sum
 from hyperheat.tensors import HypergraphBatch, NodeBatch, Vocabulary
 
 if TYPE_CHECKING:

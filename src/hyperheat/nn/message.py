@@ -16,8 +16,8 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
-from hyperheat.nn.attention import attend
-from hyperheat.nn.rows import pair_sum, segment_sum, spread
+from hyperheat.nn.fast.attention import attend
+from hyperheat.nn.fast.rows import pair_sum, segment_sum, spread
 from hyperheat.tensors import AttentionPlan
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from hyperheat.nn.dropout import Dropout
+from hyperheat.nn.fast.dropout import Dropout
 
 if TYPE_CHECKING:
     from hyperheat.nn.config import HeatConfig

@@ -7,7 +7,7 @@ An analysis of this package is a pure function: `ast` in, immutable facts out. I
                             `(function_def, "name")`, `(attribute, "attr")`, `(handler, "name")`, `(bin_op, "op")`
     (node, field, index)    the same for a list field: `(global_statement, "names", 0)`, `(compare, "ops", 1)`
 
-`hyperheat.pycode.syntax` turns anchors into graph nodes.
+`hyperheat.pycode.syntax.nodes` turns anchors into graph nodes.
 """
 
 import ast

@@ -15,13 +15,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from hyperheat.hypergraph import Hypergraph
-from hyperheat.pycode.definitions import ModuleDefinitions
-from hyperheat.pycode.flow import FunctionFlow, analyse
-from hyperheat.pycode.project import ProjectIndex, define_file
-from hyperheat.pycode.scopes import ModuleScope
-from hyperheat.pycode.semantics import CallCounts, relations
-from hyperheat.pycode.source import MAX_CHARACTERS, Source, SourceError
-from hyperheat.pycode.syntax import FunctionSyntax
+from hyperheat.pycode.calls.definitions import ModuleDefinitions
+from hyperheat.pycode.calls.project import ProjectIndex, define_file
+from hyperheat.pycode.calls.semantics import CallCounts, relations
+from hyperheat.pycode.flow.facts import FunctionFlow, analyse
+from hyperheat.pycode.names.scopes import ModuleScope
+from hyperheat.pycode.syntax.nodes import FunctionSyntax
+from hyperheat.pycode.syntax.source import MAX_CHARACTERS, Source, SourceError
 
 __all__ = [
     "FunctionGraph",

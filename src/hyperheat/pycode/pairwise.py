@@ -32,7 +32,7 @@ import numpy as np
 
 from hyperheat.hypergraph import Edge, Hypergraph, Position
 from hyperheat.pycode.extract import FunctionGraph
-from hyperheat.pycode.syntax import FunctionSyntax
+from hyperheat.pycode.syntax.nodes import FunctionSyntax
 
 __all__ = ["RELATIONS", "TOKEN_RELATIONS", "between_tokens", "pairwise", "pairwise_tokens", "tokens_of"]
 

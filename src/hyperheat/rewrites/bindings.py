@@ -13,10 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from hyperheat.pycode import FunctionGraph
 from hyperheat.pycode.anchor import Anchor
-from hyperheat.pycode.blocks import CODE, NODE, RAISES, READ, SHIFT, UNBIND, WRITE, Block, Unit
-from hyperheat.pycode.control import build_blocks
-from hyperheat.pycode.namespaces import Scope
-from hyperheat.pycode.scopes import Names
+from hyperheat.pycode.flow.blocks import CODE, NODE, RAISES, READ, SHIFT, UNBIND, WRITE, Block, Unit
+from hyperheat.pycode.flow.control import build_blocks
+from hyperheat.pycode.names.namespaces import Scope
+from hyperheat.pycode.names.scopes import Names
 from hyperheat.rewrites.edit import Span
 
 __all__ = ["Bindings"]

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from hyperheat.pycode import FunctionGraph
-from hyperheat.pycode.namespaces import Scope
-from hyperheat.pycode.scopes import resolve_names
+from hyperheat.pycode.names.namespaces import Scope
+from hyperheat.pycode.names.scopes import resolve_names
 from hyperheat.rewrites.bindings import Bindings
 from hyperheat.rewrites.edit import Span
 

@@ -1,7 +1,7 @@
 """Batches of graphs whose every edge joins a source to a target, for the encoders that read pairs.
 
-    collate_pairs    the pairs as messages in both directions, for `nn/gnn.py`
-    collate_tokens   the graphs as sequences with pairs between their tokens, for `nn/great.py`
+    collate_pairs    the pairs as messages in both directions, for `nn/peers/gnn.py`
+    collate_tokens   the graphs as sequences with pairs between their tokens, for `nn/peers/great.py`
 
 Both number the nodes as `collate` does: node i of graph g is `node_offsets[g] + i`.
 Letters: G graphs, N nodes, A added nodes, K kinds of pairs, P pairs, U distinct ends of the pairs of each kind.

@@ -6,9 +6,9 @@ from random import Random
 import pytest
 
 from hyperheat.bugs.corpus import CorpusError, Settings
-from hyperheat.bugs.corpus.sampling import choose_bugs, rank, seeded
 from hyperheat.pycode import extract
 from hyperheat.rewrites import candidates
+from hyperheat.rewrites.planting import choose_bugs, rank, seeded
 
 SOURCE = """
 def clamp(value, low, high):

@@ -10,8 +10,8 @@ from hyperheat.bugs.mining import GitError, Reference, read_references
 from hyperheat.bugs.mining.checkout import Checkout
 from hyperheat.bugs.mining.commits import commit_samples
 from hyperheat.bugs.mining.tally import FOUND, MISSING
-from hyperheat.bugs.sample import make_sample
 from hyperheat.cli.bugs_mine import realise as command
+from hyperheat.detector.sample import make_sample
 
 PLUS = "def f(left, right):\n    both = left + right\n    return both, left, right\n"
 MINUS = PLUS.replace("+", "-")

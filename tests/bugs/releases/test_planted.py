@@ -13,7 +13,7 @@ from hyperheat.bugs.mining import Fix, ReleaseReference
 from hyperheat.bugs.mining.record import describe_fix
 from hyperheat.bugs.releases.history import mine_package
 from hyperheat.bugs.releases.samples import package_samples
-from hyperheat.bugs.sample import encode_candidates
+from hyperheat.detector.sample import encode_candidates
 from hyperheat.pycode import FunctionGraph, extract
 from hyperheat.rewrites import Rewrite, candidates
 

@@ -23,9 +23,9 @@ from hyperheat.bugs.corpus.manifest import make_manifest
 from hyperheat.bugs.corpus.packages import CorpusError, Package
 from hyperheat.bugs.corpus.records import read_record, write_record
 from hyperheat.bugs.corpus.running import run_each
-from hyperheat.bugs.corpus.sampling import MIN_CANDIDATES
 from hyperheat.bugs.corpus.settings import Settings, Workspace
 from hyperheat.bugs.corpus.stages import Job
+from hyperheat.rewrites.planting import MIN_CANDIDATES
 
 __all__ = ["Built", "build_corpus"]
 

@@ -17,8 +17,8 @@ from hyperheat.bugs.corpus.similarity import PERMUTATIONS, hash_word, hash_words
 from hyperheat.bugs.corpus.sources import Sources
 from hyperheat.hypergraph.files import whole_file
 from hyperheat.pycode import SourceError
-from hyperheat.pycode.source import Source
-from hyperheat.pycode.tokens import DEDENT, INDENT, scan
+from hyperheat.pycode.syntax.source import Source
+from hyperheat.pycode.syntax.tokens import DEDENT, INDENT, scan
 from hyperheat.workers.limits import time_limit
 
 __all__ = ["PackageIndex", "index_package"]

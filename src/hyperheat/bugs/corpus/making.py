@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from hyperheat.bugs.corpus.packages import split_of
-from hyperheat.bugs.corpus.sampling import MIN_CANDIDATES, choose_bugs, rank, seeded
 from hyperheat.bugs.corpus.settings import SECONDS_PER_FILE, Settings
 from hyperheat.bugs.corpus.sources import Sources
-from hyperheat.bugs.sample import Origin, Sample, make_sample
 from hyperheat.bugs.shards import write_shard
+from hyperheat.detector.sample import Origin, Sample, make_sample
 from hyperheat.hypergraph.files import file_sha256
 from hyperheat.pycode import FunctionGraph, ModuleGraphs, SourceError, extract, extract_function
-from hyperheat.pycode.project import ProjectIndex
+from hyperheat.pycode.calls.project import ProjectIndex
 from hyperheat.rewrites import Rewrite, candidates
+from hyperheat.rewrites.planting import MIN_CANDIDATES, choose_bugs, rank, seeded
 from hyperheat.workers.limits import time_limit
 
 __all__ = ["make_shard"]

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 from hyperheat.bugs.mining.git import Objects, Repository
 from hyperheat.pycode import ModuleGraphs, extract
-from hyperheat.pycode.project import ProjectIndex
+from hyperheat.pycode.calls.project import ProjectIndex
 
 __all__ = ["Checkout"]
 

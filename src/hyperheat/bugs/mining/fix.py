@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from hyperheat.bugs.mining.prefilter import code_tokens, tokens
 from hyperheat.bugs.mining.trees import FunctionNode, changed_functions, same
 from hyperheat.pycode import FunctionGraph, ModuleGraphs, SourceError, extract, extract_function
-from hyperheat.pycode.source import Source
+from hyperheat.pycode.syntax.source import Source
 from hyperheat.rewrites import Rewrite, candidates
 
 __all__ = ["Fix", "NoFix", "find_fix", "find_function_fix", "has_candidate", "parse_version"]

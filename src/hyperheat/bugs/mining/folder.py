@@ -23,8 +23,8 @@ from hyperheat.bugs.corpus.records import read_record, write_record
 from hyperheat.bugs.dataset import HEAD, SPLITS, read_manifest
 from hyperheat.bugs.mining.references import AnyReference
 from hyperheat.bugs.mining.tally import Tally
-from hyperheat.bugs.sample import Sample
 from hyperheat.bugs.shards import write_shard
+from hyperheat.detector.sample import Sample
 from hyperheat.hypergraph.files import file_sha256, whole_file
 
 __all__ = ["ProjectResult", "RealBugs"]

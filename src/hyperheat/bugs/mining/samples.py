@@ -4,7 +4,7 @@ from contextlib import suppress
 
 from hyperheat.bugs.mining.fix import Fix
 from hyperheat.bugs.mining.references import AnyReference, ReleaseReference
-from hyperheat.bugs.sample import Origin, Sample, make_sample
+from hyperheat.detector.sample import Origin, Sample, make_sample
 from hyperheat.pycode import FunctionGraph
 
 __all__ = ["NO_CLEAN", "make_samples"]

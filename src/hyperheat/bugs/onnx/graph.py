@@ -6,8 +6,8 @@ from typing import Any, Literal
 import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, checker, helper, numpy_helper
 
-from hyperheat.bugs.onnx.checks import IR_VERSION, OPSET
-from hyperheat.bugs.onnx.interface import INPUTS
+from hyperheat.detector.checks import IR_VERSION, OPSET
+from hyperheat.detector.interface import INPUTS
 
 __all__ = ["Graph", "Precision"]
 

@@ -15,7 +15,7 @@ from torch import nn
 from hyperheat.bugs.model import BugHead, BugModel
 from hyperheat.bugs.model import Scorer as HeadScorer
 from hyperheat.bugs.onnx.graph import Graph, Precision
-from hyperheat.bugs.onnx.interface import LABELS, LOCATIONS, NAMES, NODES, ROWS, SAMPLES, SEGMENTS, Pooled
+from hyperheat.detector.interface import LABELS, LOCATIONS, NAMES, NODES, ROWS, SAMPLES, SEGMENTS, Pooled
 from hyperheat.nn.aggregate import CrossAttention, MaxMessages, MeanMessages, SumMessages
 from hyperheat.nn.embedding import HypergraphEmbedding, Zeros
 from hyperheat.nn.heat import HeatEncoder, HeatLayer

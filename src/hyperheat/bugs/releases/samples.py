@@ -17,7 +17,7 @@ from hyperheat.bugs.mining.tally import FOUND, MISSING, NOT_EXPRESSIBLE
 from hyperheat.bugs.releases.archive import open_archive
 from hyperheat.bugs.releases.registry import Registry
 from hyperheat.pycode import extract
-from hyperheat.pycode.project import ProjectIndex
+from hyperheat.pycode.calls.project import ProjectIndex
 from hyperheat.rewrites import candidates
 from hyperheat.workers.limits import time_limit
 

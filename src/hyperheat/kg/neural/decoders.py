@@ -16,7 +16,7 @@ from torch.nn import functional as F
 
 from hyperheat.kg.neural.encoders import Table
 from hyperheat.kg.neural.questions import Tokens
-from hyperheat.nn.dropout import Dropout
+from hyperheat.nn.fast.dropout import Dropout
 
 __all__ = ["DecoderLayer", "MaskDecoder", "MaskReader"]
 

@@ -18,7 +18,7 @@ from torch.nn import functional as F
 from hyperheat.kg.neural.graph import EdgeGraph, NoGraph, edge_graph, no_graph
 from hyperheat.kg.statements import Statements
 from hyperheat.nn import HeatConfig, HeatLayer
-from hyperheat.nn.dropout import Dropout
+from hyperheat.nn.fast.dropout import Dropout
 from hyperheat.nn.update import KeepState
 
 __all__ = ["HeatGraph", "NoEncoder", "Table", "Tables"]

@@ -22,8 +22,8 @@ from torch.autograd.function import once_differentiable
 
 from hyperheat.kg.neural.encoders import Table
 from hyperheat.kg.neural.graph import Messages, PairGraph, pair_graph
-from hyperheat.nn.dropout import Dropout
-from hyperheat.nn.rows import segment_sum, spread
+from hyperheat.nn.fast.dropout import Dropout
+from hyperheat.nn.fast.rows import segment_sum, spread
 
 __all__ = ["StareConfig", "StareGraph", "rotate"]
 

@@ -1,0 +1,1 @@
+"""The fast paths of `hyperheat.nn`, each tested against `hyperheat.nn.reference`."""

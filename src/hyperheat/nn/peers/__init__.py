@@ -1,0 +1,1 @@
+"""Other encoders with HEAT's interface, to compare with."""

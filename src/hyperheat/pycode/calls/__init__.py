@@ -1,0 +1,1 @@
+"""What calls and operators call, and which parameter each argument reaches."""

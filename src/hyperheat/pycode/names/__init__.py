@@ -1,0 +1,1 @@
+"""Names: what binds them, and which symbol each of them refers to."""
