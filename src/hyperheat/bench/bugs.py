@@ -15,7 +15,7 @@ from hyperheat.bench.timing import interleaved_ms
 from hyperheat.bugs.answers import answer_all
 from hyperheat.bugs.corpus.duplicates import plan_packages
 from hyperheat.bugs.corpus.index import PackageIndex, index_package
-from hyperheat.bugs.corpus.making import make_shard
+from hyperheat.bugs.corpus.random_bugs import make_shard
 from hyperheat.bugs.corpus.settings import Settings, Workspace
 from hyperheat.bugs.corpus.sources import read_folder
 from hyperheat.bugs.dataset import draw_indices
