@@ -14,7 +14,7 @@ from typing import Any
 
 from hyperheat.bugs.dataset import read_manifest
 from hyperheat.detector.calibration import Calibration
-from hyperheat.hypergraph.files import whole_file
+from hyperheat.files import whole_file
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
 _CALIBRATION = {"model", "options", "calibration", "tiers"}

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from hyperheat.hypergraph.files import file_sha256, whole_file
+from hyperheat.files import file_sha256, whole_file
 from hyperheat.train import from_dict, override, read_metrics, to_dict
 from hyperheat.train.checkpoint import latest
 from hyperheat.train.override import differences

@@ -10,7 +10,7 @@ from hyperheat.bugs.dataset import HEAD
 from hyperheat.bugs.shards import write_shard
 from hyperheat.cli import app
 from hyperheat.detector.sample import Sample
-from hyperheat.hypergraph.files import file_sha256
+from hyperheat.files import file_sha256
 
 
 def write_dataset(folder, samples: list[Sample], splits=("train", "valid", "test")):

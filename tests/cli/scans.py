@@ -24,7 +24,7 @@ from hyperheat.check.scan import LIMITS
 from hyperheat.check.suppressions import find_suppressions
 from hyperheat.cli import main
 from hyperheat.detector.calibration import Point
-from hyperheat.files.reading import SkippedFile, read_regular
+from hyperheat.files import SkippedFile, read_regular
 from hyperheat.report import FileEdit, Finding, Fix, FunctionHeat, Heat, Model, ScanError, SourceText
 from hyperheat.workers.limits import Limits
 

@@ -17,7 +17,7 @@ from hyperheat.check.baseline import Known, read_baseline, write_baseline
 from hyperheat.check.cache_folder import make_secret
 from hyperheat.check.fixing import FixError, write_repair
 from hyperheat.cli.outputs import write_output
-from hyperheat.files.writing import write_whole
+from hyperheat.files import write_whole
 from hyperheat.hypergraph import HypergraphBuilder
 from hyperheat.hypergraph.hif import read_hif, write_hif
 from hyperheat.tensors import Vocabulary

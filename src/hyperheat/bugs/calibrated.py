@@ -6,8 +6,7 @@ from pathlib import Path
 
 from hyperheat.detector.calibration import Calibration, Curve, Point
 from hyperheat.detector.manifest import CALIBRATION, describe_file, read_folder
-from hyperheat.files.parsing import parse_json
-from hyperheat.hypergraph.files import whole_file
+from hyperheat.files import parse_json, whole_file
 
 __all__ = ["add_calibration"]
 

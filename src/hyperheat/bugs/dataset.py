@@ -10,8 +10,7 @@ import numpy as np
 
 from hyperheat.bugs.shards import Shard
 from hyperheat.detector.sample import TEXTS, Sample
-from hyperheat.files.parsing import parse_json
-from hyperheat.hypergraph.files import file_sha256
+from hyperheat.files import file_sha256, parse_json
 from hyperheat.rewrites import KINDS
 
 __all__ = ["HEAD", "SPLITS", "Dataset", "draw_indices", "read_manifest"]

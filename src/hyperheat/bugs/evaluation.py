@@ -22,7 +22,7 @@ from hyperheat.bugs.metrics import (
 from hyperheat.detector.calibration import Calibration
 from hyperheat.detector.sample import Sample
 from hyperheat.detector.scorer import Scorer
-from hyperheat.hypergraph.files import whole_file
+from hyperheat.files import whole_file
 
 __all__ = ["Evaluation", "count_tiers", "draw", "evaluate", "select"]
 

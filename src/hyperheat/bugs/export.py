@@ -17,8 +17,7 @@ from hyperheat.detector.checks import OPSET, check_graph
 from hyperheat.detector.interface import MAX_SLOTS
 from hyperheat.detector.manifest import CALIBRATION, FILES, FORMAT, describe_file
 from hyperheat.detector.sample import TEXTS
-from hyperheat.files.parsing import parse_json
-from hyperheat.hypergraph.files import whole_file
+from hyperheat.files import parse_json, whole_file
 from hyperheat.nn import HeatConfig
 from hyperheat.rewrites import KINDS
 from hyperheat.train.override import to_dict

@@ -7,8 +7,7 @@ from pathlib import Path
 from hyperheat.bugs.encoders import EncoderConfig, build_encoder, view_of
 from hyperheat.bugs.model import BugModel
 from hyperheat.detector.views import View
-from hyperheat.files.parsing import parse_json
-from hyperheat.hypergraph.files import whole_file
+from hyperheat.files import parse_json, whole_file
 from hyperheat.nn.folder import load_weights, save_weights
 from hyperheat.tensors import Vocabulary
 from hyperheat.train.override import from_dict, to_dict

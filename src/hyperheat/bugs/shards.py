@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from hyperheat.detector.sample import NO_BUG, TEXTS, Candidates, Origin, Sample
-from hyperheat.hypergraph.files import require, whole_file
+from hyperheat.extras import require
+from hyperheat.files import whole_file
 from hyperheat.hypergraph.parquet import (
     GraphColumns,
     ListColumn,

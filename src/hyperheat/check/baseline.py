@@ -15,9 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from hyperheat.files.parsing import parse_json
-from hyperheat.files.reading import read_regular
-from hyperheat.files.writing import refuse_links, write_whole
+from hyperheat.files import parse_json, read_regular, refuse_links, write_whole
 from hyperheat.report.finding import Finding
 from hyperheat.report.fingerprint import fingerprints
 from hyperheat.report.safe import dump_json

@@ -26,8 +26,7 @@ from hyperheat.check.cache_folder import make_private, make_secret, read_secret,
 from hyperheat.check.detector import Detector
 from hyperheat.check.discover import FoundFile
 from hyperheat.check.records import Record
-from hyperheat.files.reading import SkippedFile, read_regular
-from hyperheat.files.writing import write_whole
+from hyperheat.files import SkippedFile, read_regular, write_whole
 
 __all__ = ["Cache", "Entry"]
 

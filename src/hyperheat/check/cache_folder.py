@@ -15,8 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from secrets import token_bytes
 
-from hyperheat.files.reading import SkippedFile, kind_of_file, read_regular
-from hyperheat.files.writing import write_whole
+from hyperheat.files import SkippedFile, kind_of_file, read_regular, write_whole
 
 __all__ = [
     "VARIABLE",

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hyperheat.check.gitignore import Globs
-from hyperheat.files.reading import SkippedFile, kind_of_file, read_regular, why
+from hyperheat.files import SkippedFile, kind_of_file, read_regular, why
 from hyperheat.report.finding import ScanError
 
 __all__ = [

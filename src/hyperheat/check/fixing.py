@@ -19,8 +19,7 @@ from hyperheat.check.encoding import decode, encode
 from hyperheat.check.examine import read_text
 from hyperheat.check.scan import LIMITS
 from hyperheat.check.workers import MODULES
-from hyperheat.files.reading import SkippedFile, read_regular
-from hyperheat.files.writing import refuse_links_out, remove_leftovers, write_whole
+from hyperheat.files import SkippedFile, read_regular, refuse_links_out, remove_leftovers, write_whole
 from hyperheat.pycode import SourceError
 from hyperheat.pycode.syntax.source import Source
 from hyperheat.report.finding import FileEdit, Finding, Fix

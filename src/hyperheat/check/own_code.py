@@ -24,7 +24,7 @@ from hyperheat.detector.measuring import (
     share,
 )
 from hyperheat.detector.sample import Origin, Sample, make_sample
-from hyperheat.files.reading import SkippedFile, read_regular
+from hyperheat.files import SkippedFile, read_regular
 from hyperheat.pycode import FunctionGraph, ModuleGraphs, SourceError, extract_function
 from hyperheat.rewrites import KINDS, candidates
 from hyperheat.rewrites.planting import MIN_CANDIDATES, choose_bugs, rank, seeded

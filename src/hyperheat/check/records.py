@@ -22,7 +22,7 @@ from hyperheat.check.discover import FoundFile
 from hyperheat.check.encoding import decode
 from hyperheat.check.suppressions import Suppression
 from hyperheat.detector.calibration import Calibration
-from hyperheat.files.reading import SkippedFile, read_regular
+from hyperheat.files import SkippedFile, read_regular
 from hyperheat.report.finding import (
     Alternative,
     FileEdit,

@@ -22,7 +22,7 @@ from hyperheat.check.detector import Detector
 from hyperheat.check.discover import MAX_BYTES, FoundFile
 from hyperheat.check.records import Record, ScannedFile, join_parts, read_record, sha256_of
 from hyperheat.check.workers import MODULES, load_once
-from hyperheat.files.reading import SkippedFile, read_regular
+from hyperheat.files import SkippedFile, read_regular
 from hyperheat.report.finding import ScanError
 from hyperheat.workers.limits import Limits
 from hyperheat.workers.pool import run_jobs

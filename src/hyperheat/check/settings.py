@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from hyperheat.check.gitignore import Globs
-from hyperheat.files.reading import read_regular
+from hyperheat.files import read_regular
 from hyperheat.report.finding import LEVELS
 from hyperheat.report.rules import RULES
 from hyperheat.workers.limits import confined

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter, validators
 
 from hyperheat.cli.refusal import fail
-from hyperheat.hypergraph.files import file_sha256
+from hyperheat.files import file_sha256
 
 if TYPE_CHECKING:
     from hyperheat.bugs.evaluation import Evaluation

@@ -13,7 +13,7 @@ from hyperheat.check.settings import Settings
 from hyperheat.cli.limits import limits_of, max_file_bytes
 from hyperheat.cli.options import ScanOptions, read_settings
 from hyperheat.cli.scanning import known_findings, load_for
-from hyperheat.files.reading import SkippedFile, read_regular
+from hyperheat.files import SkippedFile, read_regular
 from hyperheat.report import LEVELS, Finding, FunctionHeat, SourceText
 from hyperheat.report.colours import painted
 from hyperheat.report.heat import paint

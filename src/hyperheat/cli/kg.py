@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 from hyperheat.cli.refusal import fail
-from hyperheat.hypergraph.files import file_sha256
+from hyperheat.files import file_sha256
 from hyperheat.kg.datasets import load
 from hyperheat.kg.evaluation import MODELS, STARE, Candidates, Evaluation, Protocol
 from hyperheat.kg.evaluation import evaluate as evaluate_scorer

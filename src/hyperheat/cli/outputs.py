@@ -51,7 +51,7 @@ def parse_outputs(texts: Iterable[str], formats: Iterable[str]) -> list[Output]:
 
 def write_output(path: Path, text: str) -> None:
     """Write a file whole or not at all, and not through a link; into a pipe or a device as it comes. Raises OSError."""
-    from hyperheat.files.writing import refuse_links, write_whole
+    from hyperheat.files import refuse_links, write_whole
 
     data = text.encode("utf-8", "backslashreplace")
     if _is_stream(path):

@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass, fields
 from itertools import pairwise
 from typing import Any
 
-from hyperheat.files.parsing import parse_json
+from hyperheat.files import parse_json
 
 __all__ = ["HELD_OUT", "REAL_FIXES", "TIERS", "Calibration", "Curve", "Point", "log_odds", "to_confidence"]
 

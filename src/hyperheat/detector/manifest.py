@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import hyperheat
-from hyperheat.files.parsing import parse_json
-from hyperheat.files.reading import SkippedFile, read_regular
+from hyperheat.files import SkippedFile, parse_json, read_regular
 
 __all__ = [
     "CALIBRATION",

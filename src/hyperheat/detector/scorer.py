@@ -23,7 +23,7 @@ from hyperheat.detector.manifest import FORMAT
 from hyperheat.detector.sample import TEXTS, Sample
 from hyperheat.detector.session import LoadedModel, ModelError, load_model, reason_of
 from hyperheat.detector.views import BinaryEdges, Hyperedges
-from hyperheat.files.parsing import parse_json
+from hyperheat.files import parse_json
 from hyperheat.hypergraph import Hypergraph
 from hyperheat.tensors import BudgetSampler, HypergraphBatch, Segments, Vocabulary
 

@@ -19,9 +19,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from hyperheat.files.parsing import parse_json
+from hyperheat.files import parse_json, whole_file
 from hyperheat.hypergraph.builder import HypergraphBuilder
-from hyperheat.hypergraph.files import whole_file
 from hyperheat.hypergraph.graph import Hypergraph, Position
 
 __all__ = ["from_hif", "read_hif", "to_hif", "write_hif"]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hyperheat.extras import require
 from hyperheat.hypergraph.builder import HypergraphBuilder
-from hyperheat.hypergraph.files import require
 from hyperheat.hypergraph.graph import Hypergraph
 
 if TYPE_CHECKING:

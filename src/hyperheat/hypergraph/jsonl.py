@@ -12,9 +12,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from hyperheat.files.parsing import parse_json
+from hyperheat.files import parse_json, whole_file
 from hyperheat.hypergraph.builder import HypergraphBuilder
-from hyperheat.hypergraph.files import whole_file
 from hyperheat.hypergraph.graph import Hypergraph, Position
 
 __all__ = ["read_jsonl", "to_record", "write_jsonl"]

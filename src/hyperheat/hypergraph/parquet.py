@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from hyperheat.hypergraph.files import require, whole_file
+from hyperheat.extras import require
+from hyperheat.files import whole_file
 from hyperheat.hypergraph.graph import Hypergraph
 
 __all__ = [

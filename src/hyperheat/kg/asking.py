@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hyperheat.files.parsing import parse_json
+from hyperheat.files import parse_json
 from hyperheat.kg.neural.questions import OBJECT, SUBJECT
 
 __all__ = [

@@ -13,8 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from hyperheat.files.parsing import parse_json
-from hyperheat.hypergraph.files import whole_file
+from hyperheat.files import parse_json, whole_file
 from hyperheat.kg.ranking import DIRECTIONS, Queries, Scorer, other_answers
 from hyperheat.kg.statements import Statements
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hyperheat.hypergraph.files import whole_file
+from hyperheat.files import whole_file
 from hyperheat.kg.datasets import Dataset
 from hyperheat.kg.keys import number_statements
 from hyperheat.kg.leaks import find_leaks

@@ -8,8 +8,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from hyperheat.files.parsing import parse_json
-from hyperheat.hypergraph.files import whole_file
+from hyperheat.files import parse_json, whole_file
 from hyperheat.nn.config import HeatConfig
 from hyperheat.nn.heat import HeatEncoder
 from hyperheat.tensors import Vocabulary

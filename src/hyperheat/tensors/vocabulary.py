@@ -11,9 +11,8 @@ from typing import Literal
 
 import numpy as np
 
-from hyperheat.files.parsing import parse_json
+from hyperheat.files import parse_json, whole_file
 from hyperheat.hypergraph import Hypergraph, names
-from hyperheat.hypergraph.files import whole_file
 
 __all__ = ["UNKNOWN", "Splitter", "Vocabulary"]
 

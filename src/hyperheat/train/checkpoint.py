@@ -21,8 +21,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from hyperheat.files.parsing import parse_json
-from hyperheat.files.writing import sync, whole_file
+from hyperheat.files import parse_json, sync, whole_file
 from hyperheat.train.override import differences, from_dict, to_dict
 from hyperheat.train.settings import TrainSettings
 from hyperheat.train.state import State

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from hyperheat.hypergraph.files import whole_file
+from hyperheat.files import whole_file
 from hyperheat.train.metrics import read_metrics
 
 __all__ = ["draw_curves"]

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from hyperheat.files.parsing import parse_json
-from hyperheat.hypergraph.files import whole_file
+from hyperheat.files import parse_json, whole_file
 
 __all__ = ["MetricsLog", "read_metrics"]
 

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 
 from hyperheat.bugs.corpus.packages import CorpusError, Package, PassingError
 from hyperheat.bugs.corpus.records import read_record, write_record
-from hyperheat.hypergraph.files import file_sha256
+from hyperheat.files import file_sha256
 
 __all__ = ["PARTIAL", "fetch_wheel"]
 

@@ -15,7 +15,7 @@ from hyperheat.bugs.corpus.records import read_record, write_record
 from hyperheat.bugs.corpus.settings import SECONDS_PER_FILE
 from hyperheat.bugs.corpus.similarity import PERMUTATIONS, hash_word, hash_words, sign
 from hyperheat.bugs.corpus.sources import Sources
-from hyperheat.hypergraph.files import whole_file
+from hyperheat.files import whole_file
 from hyperheat.pycode import SourceError
 from hyperheat.pycode.syntax.source import Source
 from hyperheat.pycode.syntax.tokens import DEDENT, INDENT, scan

@@ -12,7 +12,7 @@ from hyperheat.bugs.corpus.settings import SECONDS_PER_FILE, Settings
 from hyperheat.bugs.corpus.sources import Sources
 from hyperheat.bugs.shards import write_shard
 from hyperheat.detector.sample import Origin, Sample, make_sample
-from hyperheat.hypergraph.files import file_sha256
+from hyperheat.files import file_sha256
 from hyperheat.pycode import FunctionGraph, ModuleGraphs, SourceError, extract, extract_function
 from hyperheat.pycode.calls.project import ProjectIndex
 from hyperheat.rewrites import Rewrite, candidates

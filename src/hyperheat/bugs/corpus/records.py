@@ -4,8 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from hyperheat.files.parsing import parse_json
-from hyperheat.hypergraph.files import whole_file
+from hyperheat.files import parse_json, whole_file
 
 __all__ = ["read_record", "write_record"]
 

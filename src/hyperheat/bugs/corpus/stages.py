@@ -14,7 +14,7 @@ from hyperheat.bugs.corpus.packages import CorpusError, Package
 from hyperheat.bugs.corpus.records import read_record, write_record
 from hyperheat.bugs.corpus.settings import Settings, Workspace
 from hyperheat.bugs.corpus.sources import Sources, read_folder, read_wheel
-from hyperheat.hypergraph.files import file_sha256
+from hyperheat.files import file_sha256
 
 __all__ = ["Job", "index", "is_made", "make", "samples_in"]
 

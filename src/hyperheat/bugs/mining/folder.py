@@ -25,7 +25,7 @@ from hyperheat.bugs.mining.references import AnyReference
 from hyperheat.bugs.mining.tally import Tally
 from hyperheat.bugs.shards import write_shard
 from hyperheat.detector.sample import Sample
-from hyperheat.hypergraph.files import file_sha256, whole_file
+from hyperheat.files import file_sha256, whole_file
 
 __all__ = ["ProjectResult", "RealBugs"]
 

@@ -21,7 +21,7 @@ from typing import Any
 from hyperheat.bugs.corpus.packages import normalise
 from hyperheat.bugs.dataset import SPLITS
 from hyperheat.bugs.mining.git import project_name
-from hyperheat.hypergraph.files import whole_file
+from hyperheat.files import whole_file
 
 __all__ = [
     "AnyReference",

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from safetensors.numpy import save_file
 
-from hyperheat.hypergraph.files import whole_file
+from hyperheat.files import whole_file
 from hyperheat.kg.neural.folder import TrainedModel
 from hyperheat.kg.neural.scorer import ModelScorer
 

@@ -17,8 +17,7 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
-from hyperheat.files.parsing import parse_json
-from hyperheat.hypergraph.files import whole_file
+from hyperheat.files import parse_json, whole_file
 from hyperheat.kg.neural.labels import BpeLabels
 from hyperheat.kg.neural.model import ModelConfig, Names, StatementModel
 from hyperheat.kg.statements import Statements

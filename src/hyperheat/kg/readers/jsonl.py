@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from hyperheat.hypergraph.files import whole_file
+from hyperheat.files import whole_file
 from hyperheat.kg.readers.stream import Item, ReadError, entity_name, lines, parse_object
 from hyperheat.kg.statements import Statement
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from hyperheat.hypergraph.files import require
+from hyperheat.extras import require
 from hyperheat.kg.readers.columns import Columns
 from hyperheat.kg.readers.stream import Item, ReadError
 from hyperheat.kg.statements import Statement

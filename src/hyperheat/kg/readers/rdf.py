@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hyperheat.hypergraph.files import require
+from hyperheat.extras import require
 from hyperheat.kg.readers.stream import Dropped, Item, Label, ReadError, open_bytes
 from hyperheat.kg.statements import Statement
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from hyperheat.files.parsing import parse_json
+from hyperheat.files import parse_json
 from hyperheat.kg.statements import Statement
 
 __all__ = [

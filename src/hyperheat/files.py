@@ -1,21 +1,47 @@
-"""Writing a file whole or not at all, and only where it was asked for.
+"""Reading and writing single files that may be anything: a pipe, a device, a link, too large, gone, half written.
 
-The data goes to a new file beside the target, which then takes its name. A process that is killed, a full disk or a
-power cut leaves the old file or the new one. A link in the place of the target is replaced, never followed.
+Files are written whole or not at all. The data goes to a new file beside the target, which then takes its name. A process
+that is killed, a full disk or a power cut leaves the old file or the new one. A link in the place of the target is
+replaced, never followed.
 """
 
+import hashlib
+import json
 import os
 import re
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from secrets import token_hex
+from typing import Any
 
-from hyperheat.files.reading import kind_of_file
+__all__ = [
+    "SkippedFile",
+    "file_sha256",
+    "kind_of_file",
+    "parse_json",
+    "read_regular",
+    "refuse_links",
+    "refuse_links_out",
+    "remove_leftovers",
+    "sync",
+    "whole_file",
+    "why",
+    "write_whole",
+]
 
-__all__ = ["refuse_links", "refuse_links_out", "remove_leftovers", "sync", "whole_file", "write_whole"]
-
+_OPENING = os.O_RDONLY | sum(
+    getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY")
+)
+_KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFLNK: "a link",
+    stat.S_IFREG: "a regular file",
+}
 _TEMPORARY_END = re.compile(r"\d+-[0-9a-f]{8}\.tmp")
 _CREATING = (
     os.O_WRONLY
@@ -23,6 +49,60 @@ _CREATING = (
     | os.O_EXCL
     | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_CLOEXEC", "O_BINARY"))
 )
+
+
+class SkippedFile(ValueError):
+    """A file that is not read. The message says why, without the name of the file."""
+
+
+def read_regular(path: str | os.PathLike[str], *, max_bytes: int, follow: bool = True) -> bytes:
+    """The contents of a regular file of at most so many bytes; never waits for a pipe or a device.
+
+    What is opened is looked at again, since it may have changed after its folder was listed.
+    """
+    opening = _OPENING if follow else _OPENING | getattr(os, "O_NOFOLLOW", 0)
+    try:
+        descriptor = os.open(path, opening)
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            os.close(descriptor)
+            raise SkippedFile(f"expected a regular file, got {kind_of_file(status.st_mode)}")
+        with open(descriptor, "rb") as file:
+            data = file.read(min(status.st_size, max_bytes) + 1)  # not more, which would be set aside at once
+            if len(data) > status.st_size:
+                data += file.read(max_bytes + 1 - len(data))
+    except SkippedFile:
+        raise
+    except (OSError, ValueError) as error:
+        raise SkippedFile(why(error)) from None
+    if len(data) > max_bytes:
+        raise SkippedFile(f"expected at most {max_bytes} bytes, got {max(status.st_size, len(data))}")
+    return data
+
+
+def kind_of_file(mode: int) -> str:
+    """What a file is, in words, from its mode."""
+    return _KINDS.get(stat.S_IFMT(mode), "something else")
+
+
+def why(error: OSError | ValueError) -> str:
+    """The reason in an error of the operating system, without the path, which is told beside it."""
+    text = getattr(error, "strerror", None) or str(error)
+    return f"cannot be read: {text[:1].lower()}{text[1:]}"
+
+
+def file_sha256(path: Path) -> str:
+    """The SHA-256 of a file's bytes."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def parse_json(text: str | bytes) -> Any:
+    """The value of a JSON text. Anything wrong with it raises ValueError, deep nesting too."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("the JSON is nested too deeply") from None
 
 
 @contextmanager
@@ -40,7 +120,7 @@ def whole_file(
         raise OSError(f"{target}: expected a regular file or nothing, got {kind_of_file(before)}")
     if mode is None and before is not None and stat.S_ISREG(before):
         mode = stat.S_IMODE(before)
-    temporary = target.with_name(f"{_temporary_start(target)}{os.getpid()}-{token_hex(4)}.tmp")
+    temporary = target.with_name(f"{_temporary_start(target)}{os.getpid()}-{os.urandom(4).hex()}.tmp")
     try:
         _create(temporary, mode)
         yield temporary

@@ -5,8 +5,7 @@ import stat
 
 import pytest
 
-from hyperheat.files.reading import SkippedFile, read_regular
-from hyperheat.files.writing import refuse_links, write_whole
+from hyperheat.files import SkippedFile, read_regular, refuse_links, write_whole
 
 
 def test_reading(tmp_path):

@@ -1,0 +1,18 @@
+"""Packages that only some commands and file formats need."""
+
+from importlib import import_module
+from typing import Any
+
+__all__ = ["require"]
+
+
+def require(module: str) -> Any:
+    """Import a module of an optional package, or say how to install it."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        raise ImportError(
+            f"{package} is needed here and could not be imported ({error}): pip install 'hyperheat[interop]'",
+            name=package,
+        ) from None
