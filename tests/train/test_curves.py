@@ -6,7 +6,6 @@ import pytest
 from tests.train.line import LineJob
 
 from hyperheat.train import TrainSettings, draw_curves, fit, read_metrics
-from hyperheat.train.report import duration
 from hyperheat.train.state import State, ended_by, seconds_left
 
 
@@ -78,7 +77,3 @@ def test_the_budget_that_ends_first_gives_the_time_left():
     assert seconds_left(replace(settings, max_minutes=0.5), begin, now) == pytest.approx(15.0)
     assert ended_by(settings, now) is None
     assert ended_by(settings, State(step=100)) == "max_steps"
-
-
-def test_durations_are_short():
-    assert [duration(seconds) for seconds in (0.2, 59, 200, 7512)] == ["0 s", "59 s", "3:20 min", "2:05 h"]

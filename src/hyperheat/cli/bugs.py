@@ -10,6 +10,7 @@ from cyclopts import Parameter, validators
 
 from hyperheat.cli.refusal import fail
 from hyperheat.files import file_sha256
+from hyperheat.progress import Progress
 
 if TYPE_CHECKING:
     from hyperheat.bugs.evaluation import Evaluation
@@ -113,7 +114,13 @@ def evaluate(
         chosen = select(samples, tag, without) if tag or without else list(range(len(samples)))
         if limit is not None:
             chosen = [chosen[index] for index in draw_indices(len(chosen), limit)]
-        evaluation = evaluate_detector(detector, samples, chosen, _progress)
+        with Progress("evaluating", every=None) as progress:
+            evaluation = evaluate_detector(
+                detector,
+                samples,
+                chosen,
+                lambda done, total: progress.show(done / total, f"{done:,} of {total:,} samples"),
+            )
         tiers = {}
         if calibration is not None:
             tiers = count_tiers(evaluation.answers, [samples[index] for index in chosen], calibration)
@@ -186,9 +193,3 @@ def _row(name: str, metrics: "Metrics") -> str:
     values = asdict(metrics)
     shares = ("-" if values[column] is None else f"{values[column]:.1%}" for column in _COLUMNS)
     return f"{name:<22} {metrics.samples:>8,} " + " ".join(f"{share:>12}" for share in shares)
-
-
-def _progress(done: int, total: int) -> None:
-    if sys.stderr.isatty():
-        end = "\n" if done == total else ""
-        sys.stderr.write(f"\r{done:,} of {total:,} samples{end}")

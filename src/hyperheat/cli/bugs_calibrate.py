@@ -2,7 +2,6 @@
 
 import json as json_module
 import sys
-import time
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter, validators
 
 from hyperheat.cli.refusal import fail
+from hyperheat.progress import Progress
 
 if TYPE_CHECKING:
     from hyperheat.bugs.calibration import Measured
@@ -21,7 +21,6 @@ __all__ = ["calibrate"]
 
 _Share = Annotated[float, Parameter(validator=validators.Number(gt=0, lt=1))]
 _Tags = Annotated[tuple[str, ...], Parameter(consume_multiple=True)]
-_SECONDS_BETWEEN_LINES = 10.0
 
 
 def calibrate(
@@ -87,24 +86,10 @@ def calibrate(
 
 def _progress(outcomes: "Iterable[Outcome]", data: str) -> "Iterator[Outcome]":
     """Pass outcomes on, with their number and rate on stderr."""
-    start = shown = time.monotonic()
-    count = 0
-    for outcome in outcomes:
-        yield outcome
-        count += 1
-        now = time.monotonic()
-        if now - shown >= (1 if sys.stderr.isatty() else _SECONDS_BETWEEN_LINES):
-            shown = now
-            _tell(data, count, now - start)
-    if count:
-        _tell(data, count, time.monotonic() - start)
-        sys.stderr.write("\n" if sys.stderr.isatty() else "")
-
-
-def _tell(data: str, count: int, seconds: float) -> None:
-    start, end = ("\r\x1b[K", "") if sys.stderr.isatty() else ("", "\n")
-    sys.stderr.write(f"{start}{data}: {count:,} functions, {count / max(seconds, 1e-6):,.1f}/s{end}")
-    sys.stderr.flush()
+    with Progress(data, unit="functions") as progress:
+        for outcome in outcomes:
+            yield outcome
+            progress.advance()
 
 
 def _content(measured: "Measured") -> dict[str, Any]:

@@ -11,7 +11,6 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from hyperheat.bugs.corpus.packages import CorpusError, normalise, read_names
-from hyperheat.bugs.corpus.progress import Progress
 from hyperheat.bugs.releases.archive import Archive, open_archive
 from hyperheat.bugs.releases.confirmation import VERDICTS, Suggestion, follow
 from hyperheat.bugs.releases.registry import Registry, Release
@@ -22,6 +21,7 @@ from hyperheat.check.scan import scan_files
 from hyperheat.check.settings import Settings
 from hyperheat.check.sources import Sources
 from hyperheat.cli.refusal import fail
+from hyperheat.progress import Progress
 from hyperheat.report import LEVELS, Finding
 
 __all__ = ["confirm"]
@@ -101,22 +101,19 @@ def _confirm_all(
 ) -> tuple[list[dict[str, Any]], dict[str, int]]:
     rows: list[dict[str, Any]] = []
     counts = {"packages": 0, "functions": 0, "later_releases": 0}
-    progress = Progress("confirming", len(names), "findings")
-    try:
+    with Progress("confirming", total=len(names), unit="packages", counted="findings") as progress:
         for name in names:
             try:
                 done = _confirm(name, registry, detector, day, jobs)
             except CorpusError as error:
                 progress.say(f"{name}: {error}")
-                progress.add(0)
+                progress.advance()
                 continue
             rows += done.rows
             counts["packages"] += 1
             counts["functions"] += done.functions
             counts["later_releases"] += done.later
-            progress.add(len(done.rows))
-    finally:
-        progress.close()
+            progress.advance(len(done.rows))
     return rows, counts
 
 

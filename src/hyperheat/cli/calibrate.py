@@ -10,6 +10,7 @@ from cyclopts import Parameter, validators
 
 from hyperheat.cli.options import DEFAULTS, read_settings
 from hyperheat.cli.refusal import fail
+from hyperheat.progress import Progress
 
 if TYPE_CHECKING:
     from hyperheat.check.own_code import OwnCode, Planted
@@ -61,14 +62,15 @@ def calibrate(
         settings = read_settings([str(path) for path in paths], DEFAULTS)
         selection = Selection(exclude=settings.exclude, gitignore=settings.gitignore)
         found = discover(paths, root=Path.cwd(), selection=selection)
-        planted = plant_bugs(
-            found.files,
-            detector,
-            samples=samples,
-            seed=seed,
-            jobs=jobs or settings.jobs or processors(),
-            progress=_progress,
-        )
+        with Progress("calibrating", every=None) as progress:
+            planted = plant_bugs(
+                found.files,
+                detector,
+                samples=samples,
+                seed=seed,
+                jobs=jobs or settings.jobs or processors(),
+                progress=lambda done: progress.show(done / samples, f"{done:,} functions"),
+            )
         own = judge_own_code(planted, detector.calibration)
     except (ValueError, OSError, WorkersError) as error:
         fail(error)
@@ -77,11 +79,6 @@ def calibrate(
         sys.stdout.write(json_module.dumps(content, indent=1) + "\n")
     else:
         sys.stdout.write(_text(planted, own, detector.calibration.bug_rate) + "\n")
-
-
-def _progress(functions: int) -> None:
-    if sys.stderr.isatty():
-        sys.stderr.write(f"\r\x1b[K{functions:,} functions\r")
 
 
 def _content(planted: "Planted", own: "OwnCode", **settings: Any) -> dict[str, Any]:

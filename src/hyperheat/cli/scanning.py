@@ -18,7 +18,7 @@ from hyperheat.check.scan import scan_data, scan_files
 from hyperheat.check.settings import Settings, processors
 from hyperheat.cli.limits import limits_of, max_file_bytes
 from hyperheat.cli.options import ScanOptions
-from hyperheat.cli.progress import Progress
+from hyperheat.progress import Progress
 from hyperheat.report import Report, ScanError
 
 __all__ = ["Scan", "known_findings", "load_for", "scan_paths", "scan_stdin"]
@@ -65,14 +65,21 @@ def scan_paths(paths: Sequence[str], options: ScanOptions, settings: Settings) -
     done: list[ScannedFile] = []
     interrupted = False
     try:
-        with Progress(len(files), quiet=options.quiet) as progress:
+        with Progress(
+            "Checking",
+            total=len(files),
+            unit="files",
+            counted="functions",
+            every=None,
+            quiet=options.quiet,
+        ) as progress:
             jobs = settings.jobs or processors()
             for file in scan_files(
                 files,
                 detector,
                 jobs=jobs,
                 cache=cache,
-                progress=progress.tell,
+                progress=lambda file: progress.advance(len(file.functions)),
                 limits=limits,
                 max_bytes=max_bytes,
             ):

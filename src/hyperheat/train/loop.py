@@ -20,6 +20,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
+from hyperheat.progress import duration
 from hyperheat.train.checkpoint import latest, prepare, read_checkpoint, whole_folder, write_checkpoint
 from hyperheat.train.interrupt import Interrupt
 from hyperheat.train.job import Job
@@ -27,7 +28,7 @@ from hyperheat.train.learner import Learner, learning_rate
 from hyperheat.train.memory import freed_memory_kept
 from hyperheat.train.processes import World, join
 from hyperheat.train.repeatable import repeatable, seed_batch
-from hyperheat.train.report import Report, duration
+from hyperheat.train.report import Report
 from hyperheat.train.settings import TrainSettings
 from hyperheat.train.state import State, ended_by
 from hyperheat.train.stream import Position, Step, prefetch, steps

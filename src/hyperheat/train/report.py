@@ -1,19 +1,17 @@
-"""What the first process tells: the log, and on stderr one refreshed line (on a terminal) or a line now and then."""
+"""What the first process reports: the log in the folder of the run, and the progress on stderr."""
 
-import sys
-import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from hyperheat.progress import Progress, duration
 from hyperheat.train.metrics import MetricsLog
 from hyperheat.train.settings import TrainSettings
 from hyperheat.train.state import State, seconds_left
 
-__all__ = ["Report", "duration"]
+__all__ = ["Report"]
 
-_REFRESH = 0.2  # seconds between two writings on a terminal
-_PLAIN = 30.0  # and elsewhere
+_SECONDS_BETWEEN_LINES = 30.0
 
 
 class Report:
@@ -23,8 +21,7 @@ class Report:
         self._settings = settings
         self._begin = replace(begin)
         self._log = MetricsLog(run, step=begin.step, tensorboard=settings.tensorboard)
-        self._terminal = sys.stderr.isatty()
-        self._shown = time.monotonic()
+        self._progress = Progress("training", every=_SECONDS_BETWEEN_LINES)
 
     def log(self, state: State, values: Mapping[str, object]) -> None:
         """Append a record to the log."""
@@ -33,32 +30,19 @@ class Report:
 
     def show(self, state: State, loss: float) -> None:
         """Show where the run stands, if it is time to."""
-        now = time.monotonic()
-        if now - self._shown < (_REFRESH if self._terminal else _PLAIN):
-            return
-        self._shown = now
-        rate = (state.samples - self._begin.samples) / max(state.seconds - self._begin.seconds, 1e-9)
-        left = duration(seconds_left(self._settings, self._begin, state))
-        text = (
-            f"step {state.step:,}  epoch {state.epoch}  {rate:,.1f} samples/s  loss {loss:.4f}  {left} left"
+        elapsed = max(state.seconds - self._begin.seconds, 1e-9)
+        left = seconds_left(self._settings, self._begin, state)
+        rate = (state.samples - self._begin.samples) / elapsed
+        self._progress.show(
+            state.seconds / max(state.seconds + left, 1e-9),
+            f"step {state.step:,}, epoch {state.epoch}, {rate:,.1f} samples/s, loss {loss:.4f}, {duration(left)} left",
         )
-        sys.stderr.write(f"\r\x1b[K{text}" if self._terminal else f"{text}\n")
-        sys.stderr.flush()
 
     def say(self, text: str) -> None:
         """Write a line that stays."""
-        sys.stderr.write(f"\r\x1b[K{text}\n" if self._terminal else f"{text}\n")
-        sys.stderr.flush()
+        self._progress.say(text)
 
     def close(self) -> None:
+        """Close the log and remove the bar."""
+        self._progress.close()
         self._log.close()
-
-
-def duration(seconds: float) -> str:
-    """`59 s`, `3:20 min` or `2:05 h`."""
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60}:{whole % 60:02d} min"
-    return f"{whole // 3600}:{whole % 3600 // 60:02d} h"

@@ -6,8 +6,8 @@ from typing import Protocol, TypeVar
 
 from hyperheat.bugs.corpus.outcome import DiskFullError, Outcome
 from hyperheat.bugs.corpus.pool import run_in_processes
-from hyperheat.bugs.corpus.progress import Progress
 from hyperheat.bugs.corpus.ray_tasks import run_on_ray
+from hyperheat.progress import Progress
 
 __all__ = ["NamedJob", "run_each"]
 
@@ -43,9 +43,8 @@ def run_each(
     total, failed = 0, {}
     if not jobs:
         return total, failed
-    progress = Progress(title, len(jobs), unit, what=what)
     outcomes = run_on_ray(stage, jobs, ray) if ray else run_in_processes(stage, jobs, workers)
-    try:
+    with Progress(title, total=len(jobs), unit=what, counted=unit) as progress:
         for job, outcome in outcomes:
             if outcome.disk_full:
                 raise DiskFullError(
@@ -59,7 +58,5 @@ def run_each(
                 for remark in remarks(job):
                     progress.say(remark)
             total += outcome.count
-            progress.add(outcome.count)
-    finally:
-        progress.close()
+            progress.advance(outcome.count)
     return total, failed

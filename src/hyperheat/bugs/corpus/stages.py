@@ -9,8 +9,8 @@ from typing import Any
 
 from hyperheat.bugs.corpus.download import fetch_wheel
 from hyperheat.bugs.corpus.index import index_package
-from hyperheat.bugs.corpus.random_bugs import make_shard
 from hyperheat.bugs.corpus.packages import CorpusError, Package
+from hyperheat.bugs.corpus.random_bugs import make_shard
 from hyperheat.bugs.corpus.records import read_record, write_record
 from hyperheat.bugs.corpus.settings import Settings, Workspace
 from hyperheat.bugs.corpus.sources import Sources, read_folder, read_wheel
