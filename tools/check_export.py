@@ -18,8 +18,8 @@ import numpy as np
 import torch
 from tools.check_rewrites import library_functions
 
-from hyperheat.bugs.folder import Detector, load_detector
-from hyperheat.check.detector import load_detector as load_exported
+from hyperheat.bugs.folder import TrainedDetector, load_trained
+from hyperheat.check.detector import load_detector
 from hyperheat.check.examine import make_question
 from hyperheat.check.suspicion import Question, answer
 from hyperheat.detector import SampleScores, Scorer
@@ -50,7 +50,7 @@ class Report:
         )
 
 
-def torch_scores(detector: Detector, sample: Sample, like: SampleScores) -> SampleScores:
+def torch_scores(detector: TrainedDetector, sample: Sample, like: SampleScores) -> SampleScores:
     """What torch says of a sample, in the order of what onnxruntime says of it."""
     batch = collate_samples([sample], detector.view, detector.vocab).to_torch()
     with torch.inference_mode():
@@ -61,7 +61,9 @@ def torch_scores(detector: Detector, sample: Sample, like: SampleScores) -> Samp
     return replace(like, no_bug=float(choices[-1]), locations=choices[:-1], rewrites=rewrites)
 
 
-def compare(detector: Detector, scorer: Scorer, calibration: Calibration, count: int, seed: int) -> Report:
+def compare(
+    detector: TrainedDetector, scorer: Scorer, calibration: Calibration, count: int, seed: int
+) -> Report:
     """Compare on functions that the exported detector reads and that have a candidate."""
     report = Report()
     asked = (
@@ -124,9 +126,9 @@ def main() -> None:
     parser.add_argument("--functions", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    calibration = load_exported(options.exported).calibration
+    calibration = load_detector(options.exported).calibration
     report = compare(
-        load_detector(options.model),
+        load_trained(options.model),
         Scorer.load(options.exported),
         calibration,
         options.functions,

@@ -18,7 +18,7 @@ from tools.check_export import compare, torch_scores
 
 from hyperheat.bugs.answers import answer_all
 from hyperheat.bugs.export import export_detector, facts_of_corpus
-from hyperheat.bugs.folder import DetectorConfig, new_detector, save_detector
+from hyperheat.bugs.folder import DetectorConfig, new_detector, save_trained
 from hyperheat.cli.bugs_export import export
 from hyperheat.detector import Scorer
 from hyperheat.detector.checks import check_graph
@@ -339,7 +339,7 @@ def test_random_bytes_are_refused_or_harmless(folder):
 
 def test_the_command_writes_a_card_of_facts(tmp_path, capsys):
     made = detector()
-    save_detector(made, tmp_path / "best")
+    save_trained(made, tmp_path / "best")
     corpus = tmp_path / "corpus"
     corpus.mkdir()
     counts = {

@@ -9,7 +9,7 @@ import pytest
 from hyperheat.bugs.answers import answer, answer_all
 from hyperheat.bugs.corpus import Settings, build_corpus, source_packages
 from hyperheat.bugs.dataset import Dataset, read_manifest
-from hyperheat.bugs.folder import load_detector
+from hyperheat.bugs.folder import load_trained
 from hyperheat.bugs.metrics import Answers, measure
 from hyperheat.bugs.recipes import RECIPES
 from hyperheat.bugs.training import train_detector
@@ -38,7 +38,7 @@ def run(corpus):
 
 
 def test_a_tiny_model_learns_its_bugs_by_heart(corpus, run):
-    detector = load_detector(max((run / "checkpoints").iterdir()))
+    detector = load_trained(max((run / "checkpoints").iterdir()))
     data = Dataset(corpus, "train", pairs=False)
     answers = Answers.join(part for _, part in answer_all(detector, list(data), data.sizes()))
     metrics = measure(answers)
@@ -59,7 +59,7 @@ def test_training_begins_with_the_weights_of_another_run(corpus, run, tmp_path):
         train=replace(settings.train, max_steps=1, validate_every=1, lr=1e-9, warmup=0, threads=1),
     )
     train_detector(settings, corpus, tmp_path / "again", start=run / "best")
-    before, after = load_detector(run / "best"), load_detector(tmp_path / "again" / "best")
+    before, after = load_trained(run / "best"), load_trained(tmp_path / "again" / "best")
     assert after.vocab.fingerprint == before.vocab.fingerprint
     for old, new in zip(before.model.parameters(), after.model.parameters(), strict=True):
         assert (old - new).abs().max() < 1e-6

@@ -20,7 +20,7 @@ from hyperheat.bugs.corpus.settings import Settings, Workspace
 from hyperheat.bugs.corpus.sources import read_folder
 from hyperheat.bugs.dataset import draw_indices
 from hyperheat.bugs.encoders import view_of
-from hyperheat.bugs.folder import Detector, DetectorConfig, new_detector
+from hyperheat.bugs.folder import DetectorConfig, TrainedDetector, new_detector
 from hyperheat.bugs.model import losses
 from hyperheat.bugs.recipes import RECIPES, BugSettings
 from hyperheat.bugs.shards import read_shard
@@ -98,14 +98,16 @@ def _settings(name: str, dim: int) -> BugSettings:
     return replace(settings, model=model)
 
 
-def _detector(settings: BugSettings, samples: Sequence[Sample]) -> Detector:
+def _detector(settings: BugSettings, samples: Sequence[Sample]) -> TrainedDetector:
     view = view_of(settings.model, binarise=settings.binarise)
     vocab = Vocabulary.build((view.graph(sample) for sample in samples), max_size=settings.labels)
     torch.manual_seed(0)
     return new_detector(DetectorConfig(model=settings.model, binarise=settings.binarise), vocab)
 
 
-def _trainer(detector: Detector, settings: BugSettings, samples: Sequence[Sample]) -> Callable[[], None]:
+def _trainer(
+    detector: TrainedDetector, settings: BugSettings, samples: Sequence[Sample]
+) -> Callable[[], None]:
     """One pass over the samples: planning, forward, backward and an update for each batch."""
     sizes = [sample.graph.num_nodes for sample in samples]
     batches = list(BudgetSampler(sizes=sizes, budget=settings.budget).batches())
@@ -123,7 +125,7 @@ def _trainer(detector: Detector, settings: BugSettings, samples: Sequence[Sample
     return run
 
 
-def _asker(detector: Detector, samples: Sequence[Sample]) -> Callable[[], None]:
+def _asker(detector: TrainedDetector, samples: Sequence[Sample]) -> Callable[[], None]:
     """One pass over the samples: from planning to answers."""
     sizes = [sample.graph.num_nodes for sample in samples]
 

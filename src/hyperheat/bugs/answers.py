@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from hyperheat.bugs.dataset import Dataset
-from hyperheat.bugs.folder import Detector
+from hyperheat.bugs.folder import TrainedDetector
 from hyperheat.bugs.metrics import CLEAN, Answers
 from hyperheat.bugs.model import Scores
 from hyperheat.detector.batch import BugBatch, collate_samples
@@ -19,7 +19,7 @@ __all__ = ["answer", "answer_all", "answer_exported"]
 
 
 def answer_all(
-    detector: Detector | Scorer,
+    detector: TrainedDetector | Scorer,
     samples: Sequence[Sample] | Dataset,
     sizes: Sequence[int],
     *,
@@ -71,7 +71,7 @@ def _answer_of(sample: Sample, scores: SampleScores) -> Answers:
     return Answers(kind=_kinds([sample]), **{name: np.array([value]) for name, value in values.items()})
 
 
-def answer(detector: Detector, samples: Sequence[Sample]) -> Answers:
+def answer(detector: TrainedDetector, samples: Sequence[Sample]) -> Answers:
     """The answers to one batch of samples; those that the detector cannot read are marked."""
     view = detector.view
     readable = [sample for sample in samples if view.problem(sample) is None]

@@ -9,7 +9,7 @@ import numpy as np
 
 from hyperheat.bugs.answers import answer_all
 from hyperheat.bugs.dataset import Dataset
-from hyperheat.bugs.folder import Detector
+from hyperheat.bugs.folder import TrainedDetector
 from hyperheat.bugs.metrics import (
     CLEAN,
     Answers,
@@ -72,7 +72,7 @@ def select(data: Dataset, tags: tuple[str, ...], without: tuple[str, ...]) -> li
 
 
 def evaluate(
-    detector: Detector | Scorer,
+    detector: TrainedDetector | Scorer,
     data: Dataset,
     indices: list[int] | None = None,
     progress: Callable[[int, int], None] | None = None,

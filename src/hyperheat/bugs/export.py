@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import hyperheat
-from hyperheat.bugs.folder import Detector
+from hyperheat.bugs.folder import TrainedDetector
 from hyperheat.bugs.onnx.graph import Precision
 from hyperheat.bugs.onnx.heat import detector_graph
 from hyperheat.detector.checks import OPSET, check_graph
@@ -26,7 +26,7 @@ __all__ = ["export_detector", "facts_of_corpus"]
 
 
 def export_detector(
-    detector: Detector,
+    detector: TrainedDetector,
     folder: str | Path,
     *,
     facts: Mapping[str, str],
@@ -88,7 +88,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def _card(
-    detector: Detector, folder: Path, facts: Mapping[str, str], licence: str, precision: Precision
+    detector: TrainedDetector, folder: Path, facts: Mapping[str, str], licence: str, precision: Precision
 ) -> str:
     model, vocab = detector.config.model, detector.vocab
     assert isinstance(model, HeatConfig)

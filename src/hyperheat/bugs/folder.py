@@ -12,7 +12,7 @@ from hyperheat.nn.folder import load_weights, save_weights
 from hyperheat.tensors import Vocabulary
 from hyperheat.train.override import from_dict, to_dict
 
-__all__ = ["Detector", "DetectorConfig", "load_detector", "new_detector", "save_detector"]
+__all__ = ["DetectorConfig", "TrainedDetector", "load_trained", "new_detector", "save_trained"]
 
 _FORMAT = "hyperheat-bug-detector"
 
@@ -31,7 +31,7 @@ class DetectorConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Detector:
+class TrainedDetector:
     """A model with all that is needed to ask it."""
 
     config: DetectorConfig
@@ -49,15 +49,15 @@ class Detector:
         return sum(parameter.numel() for parameter in self.model.parameters())
 
 
-def new_detector(config: DetectorConfig, vocab: Vocabulary) -> Detector:
+def new_detector(config: DetectorConfig, vocab: Vocabulary) -> TrainedDetector:
     """A detector with fresh weights from torch's random numbers."""
     encoder = build_encoder(config.model, vocab)
-    return Detector(
+    return TrainedDetector(
         config=config, vocab=vocab, model=BugModel(encoder, config.model.dim, config.model.dropout)
     )
 
 
-def save_detector(detector: Detector, folder: str | Path) -> None:
+def save_trained(detector: TrainedDetector, folder: str | Path) -> None:
     """Write a detector; each file appears whole or not at all."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -67,8 +67,8 @@ def save_detector(detector: Detector, folder: str | Path) -> None:
     save_weights(detector.model, folder / "model.safetensors")
 
 
-def load_detector(folder: str | Path) -> Detector:
-    """Read what `save_detector` wrote, and refuse what does not fit."""
+def load_trained(folder: str | Path) -> TrainedDetector:
+    """Read what `save_trained` wrote, and refuse what does not fit."""
     folder = Path(folder)
     path = folder / "config.json"
     try:

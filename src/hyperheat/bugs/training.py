@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from hyperheat.bugs.answers import answer_all
 from hyperheat.bugs.dataset import Dataset, draw_indices
 from hyperheat.bugs.encoders import view_of
-from hyperheat.bugs.folder import Detector, DetectorConfig, load_detector, new_detector, save_detector
+from hyperheat.bugs.folder import DetectorConfig, TrainedDetector, load_trained, new_detector, save_trained
 from hyperheat.bugs.metrics import Answers, measure
 from hyperheat.bugs.model import losses
 from hyperheat.bugs.recipes import BugSettings
@@ -40,7 +40,7 @@ class BugJob:
         data: str | Path,
         *,
         vocab: Vocabulary | None = None,
-        start: Detector | None = None,
+        start: TrainedDetector | None = None,
     ) -> None:
         view = view_of(settings.model, binarise=settings.binarise)
         self._settings, self._view = settings, view
@@ -100,7 +100,7 @@ class BugJob:
 
     def save(self, folder: Path) -> None:
         """Write the detector."""
-        save_detector(self.detector, folder)
+        save_trained(self.detector, folder)
 
 
 def train_detector(
@@ -124,8 +124,8 @@ def _config(settings: BugSettings) -> DetectorConfig:
     return DetectorConfig(model=settings.model, binarise=settings.binarise)
 
 
-def _load_start(folder: str | Path, settings: BugSettings) -> Detector:
-    detector = load_detector(folder)
+def _load_start(folder: str | Path, settings: BugSettings) -> TrainedDetector:
+    detector = load_trained(folder)
     if detector.config != _config(settings):
         raise ValueError(
             f"{folder}: expected a detector of {_config(settings).model}, got one of {detector.config.model}"

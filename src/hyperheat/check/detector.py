@@ -5,7 +5,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from hyperheat.detector.calibration import Calibration
-from hyperheat.detector.manifest import CALIBRATION, key_of, read_listed, read_manifest
+from hyperheat.detector.manifest import CALIBRATION, key_of, list_files, read_listed
 from hyperheat.report.finding import Model
 
 __all__ = ["Detector", "load_detector"]
@@ -33,7 +33,7 @@ def load_detector(folder: Path | None = None) -> Detector:
     else:
         folder = folder.absolute()
         name = folder.name
-    listed = read_manifest(folder)
+    listed = list_files(folder)
     if CALIBRATION not in listed:
         raise ValueError(
             f"{folder}: expected a detector with {CALIBRATION}, got one whose findings were not measured; "

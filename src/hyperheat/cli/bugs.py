@@ -14,7 +14,7 @@ from hyperheat.progress import Progress
 
 if TYPE_CHECKING:
     from hyperheat.bugs.evaluation import Evaluation
-    from hyperheat.bugs.folder import Detector
+    from hyperheat.bugs.folder import TrainedDetector
     from hyperheat.bugs.metrics import Metrics
     from hyperheat.detector.calibration import Calibration
     from hyperheat.detector.scorer import Scorer
@@ -137,15 +137,15 @@ def evaluate(
         sys.stdout.write("\n".join([_table(evaluation), *_tiers(tiers)]) + "\n")
 
 
-def _load(folder: Path) -> "tuple[Detector | Scorer, str, Calibration | None]":
+def _load(folder: Path) -> "tuple[TrainedDetector | Scorer, str, Calibration | None]":
     """A trained or an exported detector, the hash of its weights, and its calibration if it has one."""
-    from hyperheat.bugs.folder import load_detector
+    from hyperheat.bugs.folder import load_trained
     from hyperheat.detector.calibration import Calibration
     from hyperheat.detector.manifest import CALIBRATION
     from hyperheat.detector.scorer import Scorer
 
     if not (folder / "model.onnx").exists():
-        return load_detector(folder), file_sha256(folder / "model.safetensors"), None
+        return load_trained(folder), file_sha256(folder / "model.safetensors"), None
     scorer = Scorer.load(folder)
     path = folder / CALIBRATION
     return scorer, scorer.fingerprint, Calibration.parse(path.read_bytes()) if path.exists() else None

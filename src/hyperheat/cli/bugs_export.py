@@ -33,11 +33,11 @@ def export(
         How weights are stored; float16 halves the file and moves log-probabilities by about 0.001.
     """
     from hyperheat.bugs.export import export_detector, facts_of_corpus
-    from hyperheat.bugs.folder import load_detector
+    from hyperheat.bugs.folder import load_trained
 
     try:
         facts = facts_of_corpus(data) if data is not None else {}
-        detector = load_detector(model)
+        detector = load_trained(model)
         export_detector(detector, out, facts=facts, licence=licence, precision=precision)
     except (ValueError, OSError) as error:
         sys.stderr.write(f"{error}\n")

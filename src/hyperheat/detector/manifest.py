@@ -17,10 +17,10 @@ __all__ = [
     "FORMAT",
     "describe_file",
     "key_of",
+    "list_files",
     "read_files",
     "read_folder",
     "read_listed",
-    "read_manifest",
 ]
 
 FORMAT = "hyperheat-onnx-detector"
@@ -36,7 +36,7 @@ _MAX_BYTES = 1 << 28
 
 def read_folder(folder: Path) -> dict[str, bytes]:
     """The files of an exported detector, by name, if they are those of its manifest: `FILES`, perhaps `CALIBRATION`."""
-    return read_files(folder, read_manifest(folder))
+    return read_files(folder, list_files(folder))
 
 
 def read_files(folder: Path, listed: Mapping[str, dict[str, Any]]) -> dict[str, bytes]:
@@ -50,7 +50,7 @@ def key_of(listed: Mapping[str, dict[str, Any]]) -> str:
     return hashlib.sha256("\0".join([hyperheat.__version__, *digests]).encode()).hexdigest()
 
 
-def read_manifest(folder: Path) -> dict[str, dict[str, Any]]:
+def list_files(folder: Path) -> dict[str, dict[str, Any]]:
     """What the manifest of an exported detector says of each file."""
     path = folder / "manifest.json"
     try:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hyperheat.detector.checks import check_graph
-from hyperheat.detector.manifest import key_of, read_files, read_manifest
+from hyperheat.detector.manifest import key_of, list_files, read_files
 from hyperheat.workers.limits import Limits, confined
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class LoadedModel:
 def load_model(folder: str | Path, *, threads: int = 1) -> LoadedModel:
     """Read what `export_detector` wrote; refuse files that are damaged, of another kind or not harmless."""
     folder = Path(folder)
-    listed = read_manifest(folder)
+    listed = list_files(folder)
     files = read_files(folder, listed)
     model, path = files["model.onnx"], folder / "model.onnx"
     try:
