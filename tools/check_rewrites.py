@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from hyperheat.pycode import FunctionGraph, SourceError, extract, extract_function
-from hyperheat.pycode.extract import ModuleFacts
+from hyperheat.pycode.extraction import ModuleFacts
 from hyperheat.rewrites import KINDS, Rewrite, candidates, place
 
 __all__ = ["Report", "check", "check_function", "check_inverse", "library_functions"]

@@ -23,10 +23,9 @@ from typing import Any
 
 import jedi
 
-from hyperheat.pycode.calls.arguments import bind, call_relation
-from hyperheat.pycode.calls.definitions import Signature
 from hyperheat.pycode.calls.inference import Resolver
 from hyperheat.pycode.calls.project import ProjectIndex, define_file
+from hyperheat.pycode.calls.signatures import Signature, bind, call_relation
 
 __all__ = ["Comparison", "compare", "library_files"]
 

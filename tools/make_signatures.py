@@ -22,6 +22,7 @@ from pathlib import Path
 from types import ModuleType
 
 from hyperheat.pycode.calls import signatures
+from hyperheat.pycode.calls.abstract_values import Instance, Values
 from hyperheat.pycode.calls.definitions import (
     Annotated,
     Assigned,
@@ -32,7 +33,6 @@ from hyperheat.pycode.calls.definitions import (
 )
 from hyperheat.pycode.calls.inference import Resolver
 from hyperheat.pycode.calls.project import ProjectIndex
-from hyperheat.pycode.calls.values import Instance, Values
 
 STDLIB = Path(sysconfig.get_paths()["stdlib"])
 OVERLAY = Path(__file__).with_name("signatures_overlay.pyi")

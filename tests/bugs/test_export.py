@@ -25,7 +25,7 @@ from hyperheat.detector.checks import check_graph
 from hyperheat.detector.inputs import layout_rows
 from hyperheat.detector.interface import MAX_SLOTS
 from hyperheat.nn import VARIANTS, GnnConfig
-from hyperheat.pycode.pairwise import RELATIONS
+from hyperheat.pycode.pairs import RELATIONS
 from hyperheat.tensors import Vocabulary
 
 SAMPLES = all_samples(every=11)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperheat.pycode import SourceError, extract, extract_function
-from hyperheat.pycode.pairwise import pairwise, pairwise_tokens
+from hyperheat.pycode.pairs import pairwise, pairwise_tokens
 from hyperheat.pycode.syntax.tokens import DEDENT, INDENT
 
 NAMES = st.sampled_from(["a", "b", "self", "print", "é", "match", "_"])

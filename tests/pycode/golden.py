@@ -37,7 +37,7 @@ the tokens in order, counted from 0.
 **Spans.** Nodes know their place: line, column, end line, end column. Lines count from 1, columns from 0, in
 characters.
 
-**Pairs.** `hyperheat.pycode.pairwise` gives the same function as a graph of two-ended edges, for models that
+**Pairs.** `hyperheat.pycode.pairs.pairwise` gives the same function as a graph of two-ended edges, for models that
 read no others.
 
 The second example below as a picture, without its tokens:

@@ -11,7 +11,7 @@ from hyperheat.bugs.encoders import EncoderConfig
 from hyperheat.nn import VARIANTS, AllSetConfig, HeatConfig
 from hyperheat.nn.peers.gnn import GnnConfig
 from hyperheat.nn.peers.great import GreatConfig
-from hyperheat.pycode.pairwise import RELATIONS, TOKEN_RELATIONS
+from hyperheat.pycode.pairs import RELATIONS, TOKEN_RELATIONS
 from hyperheat.train import TrainSettings
 
 __all__ = ["RECIPES", "BugSettings", "Recipe"]

@@ -20,7 +20,7 @@ from hyperheat.detector import SampleScores
 from hyperheat.detector.calibration import Calibration
 from hyperheat.detector.sample import NO_BUG, Origin, Sample, encode_candidates
 from hyperheat.pycode import FunctionGraph, ModuleGraphs, SourceError, TooMuchSource, extract
-from hyperheat.pycode.syntax.source import MAX_CHARACTERS, Source
+from hyperheat.pycode.syntax.python_source import MAX_CHARACTERS, PythonSource
 from hyperheat.report.source import SourceText
 from hyperheat.rewrites import candidates
 
@@ -126,11 +126,11 @@ def read_text(data: bytes) -> str:
     except SlowEncodingError as error:
         raise TooMuchSource(None, 1, str(error)) from None
     except (SyntaxError, LookupError, UnicodeError):
-        Source.read(data)  # which says what is wrong with it
+        PythonSource.read(data)  # which says what is wrong with it
         raise
     clean = without_stray_bytes(text)
     if clean != text and not _is_compiled(data):
-        Source.read(data)
+        PythonSource.read(data)
     return clean
 
 

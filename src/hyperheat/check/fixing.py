@@ -21,7 +21,7 @@ from hyperheat.check.scan import LIMITS
 from hyperheat.check.workers import MODULES
 from hyperheat.files import SkippedFile, read_regular, refuse_links_out, remove_leftovers, write_whole
 from hyperheat.pycode import SourceError
-from hyperheat.pycode.syntax.source import Source
+from hyperheat.pycode.syntax.python_source import PythonSource
 from hyperheat.report.finding import FileEdit, Finding, Fix
 from hyperheat.report.source import SourceText
 from hyperheat.workers.limits import Limits
@@ -130,7 +130,7 @@ def write_repair(repair: Repair, *, root: Path, allow_dirty: bool) -> None:
 
 def _read_again(data: bytes) -> str | None:
     try:
-        Source.read(read_text(data), max_characters=len(data)).parse()
+        PythonSource.read(read_text(data), max_characters=len(data)).parse()
     except SourceError as error:
         return f"expected Python after the repair, got: {error}"
     return None

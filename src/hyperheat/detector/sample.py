@@ -16,7 +16,7 @@ import numpy as np
 
 from hyperheat.hypergraph import Hypergraph
 from hyperheat.pycode import FunctionGraph
-from hyperheat.pycode.pairwise import pairwise, tokens_of
+from hyperheat.pycode.pairs import pairwise, tokens_of
 from hyperheat.rewrites import KINDS, Rewrite, Span, candidates
 
 __all__ = ["NO_BUG", "TEXTS", "Candidates", "Origin", "Sample", "encode_candidates", "make_sample"]

@@ -17,7 +17,7 @@ import numpy as np
 from hyperheat.detector.sample import Sample
 from hyperheat.hypergraph import Hypergraph
 from hyperheat.hypergraph.transforms import binarise
-from hyperheat.pycode.pairwise import between_tokens
+from hyperheat.pycode.pairs import between_tokens
 from hyperheat.tensors import Vocabulary, collate, collate_pairs, collate_tokens
 
 __all__ = ["BinaryEdges", "Hyperedges", "Pairs", "Tokens", "View"]

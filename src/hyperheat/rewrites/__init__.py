@@ -1,23 +1,26 @@
-"""Small rewrites of Python functions: the bugs that are made, looked for and repaired.
+"""Small rewrites of Python functions: the bugs that are planted for training, found by a model, and repaired.
 
-function = extract(source).functions[0]
-for rewrite in candidates(function):
-    print(rewrite.kind, rewrite.apply(function.source))
+    function = extract(source).functions[0]
+    for rewrite in candidates(function):
+        print(rewrite.kind, rewrite.apply(function.source))
+
+`kinds/` has one file per kind of rewrite; `kind.py` says what a kind is, and `body.py` what it can ask about a
+function. To add a kind:
+
+1. Write `kinds/<name>.py`, starting from the kind that is most like it: the docstring (the manual page), a function
+   that finds the rewrites in a `Body`, cases with and without rewrites, and a `Kind` with its name and message.
+2. Add it at the end of `KINDS` in `kinds/__init__.py`, and its name to a rule in `hyperheat/report/rules.py`.
+3. Run `pytest tests/rewrites tests/properties/test_rewrites.py --update-golden`: it checks the cases, checks the kind
+   on random functions, and writes `docs/rewrites.md`. Models that are to find the new kind must be trained again.
 """
 
 from itertools import islice
 
 from hyperheat.pycode import FunctionGraph, TooMuchSource
-from hyperheat.rewrites.argument_swap import ARGUMENT_SWAP
-from hyperheat.rewrites.assignment import ASSIGNMENT
-from hyperheat.rewrites.binary_operator import BINARY_OPERATOR
 from hyperheat.rewrites.body import Body
-from hyperheat.rewrites.boolean_operator import BOOLEAN_OPERATOR
-from hyperheat.rewrites.comparison_operator import COMPARISON_OPERATOR
 from hyperheat.rewrites.edit import Edit, Rewrite, Span, apply_edits, edits_in_file, place
 from hyperheat.rewrites.kind import Case, Kind
-from hyperheat.rewrites.literal import LITERAL
-from hyperheat.rewrites.variable_misuse import VARIABLE_MISUSE
+from hyperheat.rewrites.kinds import KINDS
 
 __all__ = [
     "KINDS",
@@ -31,20 +34,6 @@ __all__ = [
     "edits_in_file",
     "place",
 ]
-
-KINDS: dict[str, Kind] = {
-    kind.name: kind
-    for kind in (
-        VARIABLE_MISUSE,
-        ARGUMENT_SWAP,
-        COMPARISON_OPERATOR,
-        BOOLEAN_OPERATOR,
-        BINARY_OPERATOR,
-        ASSIGNMENT,
-        LITERAL,
-    )
-}
-"""All kinds of rewrites by name."""
 
 
 def candidates(function: FunctionGraph, *, most: int | None = None) -> tuple[Rewrite, ...]:

@@ -12,11 +12,11 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 
 from hyperheat.pycode import FunctionGraph
-from hyperheat.pycode.anchor import Anchor
+from hyperheat.pycode.anchors import Anchor
 from hyperheat.pycode.flow.blocks import CODE, NODE, RAISES, READ, SHIFT, UNBIND, WRITE, Block, Unit
-from hyperheat.pycode.flow.control import build_blocks
-from hyperheat.pycode.names.namespaces import Scope
-from hyperheat.pycode.names.scopes import Names
+from hyperheat.pycode.flow.control_flow import build_blocks
+from hyperheat.pycode.names.function_names import FunctionNames
+from hyperheat.pycode.names.scopes import Scope
 from hyperheat.rewrites.edit import Span
 
 __all__ = ["Bindings"]
@@ -30,7 +30,7 @@ class Bindings:
     `binders` holds the occurrences that bind each; `declared` are the names with a `global` or `nonlocal`.
     """
 
-    def __init__(self, function: FunctionGraph, names: Names) -> None:
+    def __init__(self, function: FunctionGraph, names: FunctionNames) -> None:
         self.names = names
         self._syntax = function.syntax
         self.binders: dict[int, list[Anchor]] = {}
@@ -110,7 +110,7 @@ def _variable(home: Scope, name: str) -> int | None:
     return home.symbols.get(name)
 
 
-def _bound_at(names: Names, units: list[Unit], variables: Iterable[int]) -> list[int]:
+def _bound_at(names: FunctionNames, units: list[Unit], variables: Iterable[int]) -> list[int]:
     """For each occurrence, the bits of the symbols that may hold a value before it."""
     found = [0] * len(names.anchors)
     for number, unit in enumerate(units):
@@ -119,7 +119,7 @@ def _bound_at(names: Names, units: list[Unit], variables: Iterable[int]) -> list
     return found
 
 
-def _solve(names: Names, entry: Block, state: int, found: list[int]) -> None:
+def _solve(names: FunctionNames, entry: Block, state: int, found: list[int]) -> None:
     """Push what is bound along the blocks of one function until nothing more comes."""
     states = {entry: state}
     pending = [entry]
@@ -132,7 +132,7 @@ def _solve(names: Names, entry: Block, state: int, found: list[int]) -> None:
                 pending.append(target)
 
 
-def _leaving(names: Names, block: Block, state: int, found: list[int]) -> list[tuple[Block, int]]:
+def _leaving(names: FunctionNames, block: Block, state: int, found: list[int]) -> list[tuple[Block, int]]:
     """Note what is bound at the accesses of a block; return the blocks that follow with what is bound there."""
     caught, raises = 0, False
     for item in block.items:

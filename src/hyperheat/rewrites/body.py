@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from hyperheat.pycode import FunctionGraph
-from hyperheat.pycode.names.namespaces import Scope
-from hyperheat.pycode.names.scopes import resolve_names
+from hyperheat.pycode.names.function_names import resolve_names
+from hyperheat.pycode.names.scopes import Scope
 from hyperheat.rewrites.bindings import Bindings
 from hyperheat.rewrites.edit import Span
 
@@ -36,7 +36,7 @@ class Body:
         self.text = function.source
         self.names = resolve_names(function.syntax.function, function.scope)
         self.bindings = Bindings(function, self.names)
-        self._layout = function.syntax.layout
+        self._placement = function.syntax.placement
         self._start = function.syntax.start_of_lines
         self._places: dict[type, list[Place]] = {}
         for place in _walk(self):
@@ -49,17 +49,17 @@ class Body:
 
     def span(self, node: ast.AST) -> Span:
         """Where a node lies, without parentheses around it."""
-        return Span(self._layout.start(node) - self._start, self._layout.end(node) - self._start)
+        return Span(self._placement.start(node) - self._start, self._placement.end(node) - self._start)
 
     def operators(self, node: ast.AST, field: str) -> Iterator[tuple[str, Span]]:
         """The operators of a node with their places, spelled with one blank between two words."""
-        for index in self._layout.find(node, field):
-            yield self._layout.texts[index], self._token(index)
+        for index in self._placement.find(node, field):
+            yield self._placement.texts[index], self._token(index)
 
     def after(self, node: ast.AST) -> tuple[str, Span]:
         """The token after a node and the parentheses around it, with its place."""
-        index = self._layout.after(node)
-        return self._layout.texts[index], self._token(index)
+        index = self._placement.after(node)
+        return self._placement.texts[index], self._token(index)
 
     def is_parenthesised(self, node: ast.AST) -> bool:
         """Whether parentheses keep a node together: its own, or those of a call with no other argument."""
@@ -67,8 +67,8 @@ class Body:
 
     def parenthesised(self, node: ast.AST, most: int | None = None) -> Span:
         """Where a node lies with the parentheses around it, all of them or at most so many pairs."""
-        first, last = self._layout.first(node), self._layout.last(node)
-        texts = self._layout.texts
+        first, last = self._placement.first(node), self._placement.last(node)
+        texts = self._placement.texts
         pairs = 0
         while pairs != most and first > 0 and texts[first - 1] == "(" and texts[last + 1 : last + 2] == [")"]:
             first, last, pairs = first - 1, last + 1, pairs + 1
@@ -84,10 +84,10 @@ class Body:
 
     def has_tokens(self, node: Any) -> bool:
         """Whether a node begins and ends at tokens, and a name at its own."""
-        first = self._layout.first(node)
+        first = self._placement.first(node)
         if type(node) is ast.Name:
-            return first >= 0 and self._layout.texts[first] == node.id
-        return first >= 0 and self._layout.last(node) >= first
+            return first >= 0 and self._placement.texts[first] == node.id
+        return first >= 0 and self._placement.last(node) >= first
 
     def _token(self, index: int) -> Span:
         tokens = self.function.syntax.tokens

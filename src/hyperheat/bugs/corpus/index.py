@@ -17,7 +17,7 @@ from hyperheat.bugs.corpus.similarity import PERMUTATIONS, hash_word, hash_words
 from hyperheat.bugs.corpus.sources import Sources
 from hyperheat.files import whole_file
 from hyperheat.pycode import SourceError
-from hyperheat.pycode.syntax.source import Source
+from hyperheat.pycode.syntax.python_source import PythonSource
 from hyperheat.pycode.syntax.tokens import DEDENT, INDENT, scan
 from hyperheat.workers.limits import time_limit
 
@@ -68,7 +68,7 @@ def index_package(name: str, sources: Sources, facts: dict[str, Any], folder: Pa
     for path, content in sources.files.items():
         try:
             with time_limit(SECONDS_PER_FILE):
-                text = Source.read(content, path)
+                text = PythonSource.read(content, path)
                 tree = text.parse()
                 tokens = _Tokens(text.text)
         except SourceError as error:
@@ -123,7 +123,7 @@ class _Tokens:
         """The names, keywords and strings."""
         return (text for text in self._texts if _WORD.search(text) and not text[0].isdigit())
 
-    def describe(self, function: FunctionNode, source: Source) -> tuple[int, int]:
+    def describe(self, function: FunctionNode, source: PythonSource) -> tuple[int, int]:
         """The first line of a function, decorators included, and a hash of its tokens."""
         start = source.function_start(function)
         end = source.offset(function.end_lineno or 0, function.end_col_offset or 0)

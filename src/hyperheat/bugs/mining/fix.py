@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from hyperheat.bugs.mining.prefilter import code_tokens, tokens
 from hyperheat.bugs.mining.trees import FunctionNode, changed_functions, same
 from hyperheat.pycode import FunctionGraph, ModuleGraphs, SourceError, extract, extract_function
-from hyperheat.pycode.syntax.source import Source
+from hyperheat.pycode.syntax.python_source import PythonSource
 from hyperheat.rewrites import Rewrite, candidates
 
 __all__ = ["Fix", "NoFix", "find_fix", "find_function_fix", "has_candidate", "parse_version"]
@@ -67,7 +67,7 @@ def find_fix(before: bytes, after: bytes, read: Callable[[], ModuleGraphs]) -> F
 
 
 def find_function_fix(
-    module: ModuleGraphs, function: FunctionGraph, target: FunctionNode, source: Source
+    module: ModuleGraphs, function: FunctionGraph, target: FunctionNode, source: PythonSource
 ) -> Fix:
     """The one candidate that makes a function what it is in the other version of its file, whose text is `source`."""
     if not _same_signatures(function.syntax.function, target):
@@ -115,17 +115,17 @@ def _exchanged(rewrite: Rewrite, source: str) -> tuple[Counter[bytes], Counter[b
     return old - new, new - old
 
 
-def _text(node: FunctionNode, source: Source) -> str:
+def _text(node: FunctionNode, source: PythonSource) -> str:
     """The whole lines of a function, decorators included."""
     start = source.function_start(node)
     end = source.text.find("\n", source.offset(node.end_lineno or 0, node.end_col_offset or 0))
     return source.text[start : len(source.text) if end < 0 else end + 1]
 
 
-def parse_version(contents: bytes, version: str) -> tuple[Source, ast.Module]:
+def parse_version(contents: bytes, version: str) -> tuple[PythonSource, ast.Module]:
     """The text and tree of one version of a file; raises NoFix where it cannot be read."""
     try:
-        source = Source.read(contents)
+        source = PythonSource.read(contents)
         return source, source.parse()
     except SourceError as error:
         what = "not Python 3" if "Python 3" in error.problem else "too large or not text"
@@ -163,7 +163,7 @@ def _touches(rewrite: Rewrite, source: str, lines: range) -> bool:
 
 def _rewritten(rewrite: Rewrite, function: FunctionGraph) -> FunctionNode:
     """The tree of a function after a rewrite."""
-    text = Source.read_function(rewrite.apply(function.source), line=2).text
+    text = PythonSource.read_function(rewrite.apply(function.source), line=2).text
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return next(_functions(ast.parse(text)))

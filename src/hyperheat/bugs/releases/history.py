@@ -24,7 +24,7 @@ from hyperheat.bugs.mining.references import ReleaseReference
 from hyperheat.bugs.releases.archive import Archive, open_archive
 from hyperheat.bugs.releases.registry import Registry, Release
 from hyperheat.pycode import ModuleGraphs, extract
-from hyperheat.pycode.extract import FunctionNode, outermost_functions
+from hyperheat.pycode.extraction import FunctionNode, outermost_functions
 from hyperheat.workers.limits import time_limit
 
 __all__ = ["MIN_RELEASES", "PackageHistory", "mine_package"]

@@ -2,14 +2,14 @@
 
 import ast
 
-from hyperheat.pycode.calls.arguments import Callee
-from hyperheat.pycode.calls.definitions import Annotated, Class, Function, Signature
-from hyperheat.pycode.calls.lookup import Lookup
+from hyperheat.pycode.calls.definitions import Annotated, Class, Function
+from hyperheat.pycode.calls.name_lookup import NameLookup
+from hyperheat.pycode.calls.signatures import Callee, Signature
 
 __all__ = ["constructors"]
 
 
-def constructors(of: Class, lookup: Lookup, fuel: int) -> list[Callee]:
+def constructors(of: Class, lookup: NameLookup, fuel: int) -> list[Callee]:
     """The formal parameters of a call of a class, by overload; none if an unknown base may define them."""
     order, complete = lookup.mro(of, fuel)
     metaclass = lookup.metaclass(of, fuel)

@@ -10,7 +10,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
-from hyperheat.pycode.syntax.traverse import COMPOUND, descendants, own_statements, target_names
+from hyperheat.pycode.anchors import FunctionNode
+from hyperheat.pycode.calls.signatures import Signature, signature_of
+from hyperheat.pycode.syntax.traversal import COMPOUND, descendants, own_statements, target_names
 
 __all__ = [
     "Annotated",
@@ -20,15 +22,12 @@ __all__ = [
     "Function",
     "Imported",
     "ModuleDefinitions",
-    "Signature",
     "define",
-    "signature_of",
 ]
 
-FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
-Kind = Literal["function", "classmethod", "staticmethod", "property", "overload"]
+_FunctionKind = Literal["function", "classmethod", "staticmethod", "property", "overload"]
 
-_KINDS: dict[str, Kind] = {
+_KINDS: dict[str, _FunctionKind] = {
     "staticmethod": "staticmethod",
     "abstractstaticmethod": "staticmethod",
     "classmethod": "classmethod",
@@ -42,30 +41,11 @@ _KINDS: dict[str, Kind] = {
     "deleter": "property",
     "overload": "overload",
 }
-_IMPLICIT_KINDS: dict[str, Kind] = {
+_IMPLICIT_KINDS: dict[str, _FunctionKind] = {
     "__new__": "staticmethod",
     "__init_subclass__": "classmethod",
     "__class_getitem__": "classmethod",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Signature:
-    """The formal parameters of a function, by the ways in which arguments reach them."""
-
-    positional: tuple[str, ...] = ()  # positional-only ones first
-    positional_only: int = 0  # how many of `positional` cannot be given by keyword
-    required: int = 0  # how many of `positional` have no default
-    vararg: str | None = None
-    keyword_only: tuple[str, ...] = ()
-    kwarg: str | None = None
-
-    def without_first(self) -> "Signature":
-        """The parameters that are left when the receiver is given; a bare `*args` swallows it."""
-        if not self.positional:
-            return self
-        only, required = max(self.positional_only - 1, 0), max(self.required - 1, 0)
-        return Signature(self.positional[1:], only, required, self.vararg, self.keyword_only, self.kwarg)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +104,7 @@ class Function:
         return tuple(_last_name(decorator) for decorator in self.node.decorator_list)
 
     @cached_property
-    def kind(self) -> Kind:
+    def kind(self) -> _FunctionKind:
         for decorator in self.decorators:
             if decorator in _KINDS:
                 return _KINDS[decorator]
@@ -280,19 +260,6 @@ def define(
 ) -> ModuleDefinitions:
     """Say what a module defines; `name` (dotted) lets its relative imports be followed."""
     return ModuleDefinitions(name=name, is_package=is_package, tree=tree, is_library=is_library)
-
-
-def signature_of(arguments: ast.arguments) -> Signature:
-    """The formal parameters written in a `def` or `lambda`."""
-    positional = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
-    return Signature(
-        positional=tuple(positional),
-        positional_only=len(arguments.posonlyargs),
-        required=len(positional) - len(arguments.defaults),
-        vararg=arguments.vararg and arguments.vararg.arg,
-        keyword_only=tuple(argument.arg for argument in arguments.kwonlyargs),
-        kwarg=arguments.kwarg and arguments.kwarg.arg,
-    )
 
 
 def _bindings(

@@ -4,12 +4,13 @@ import ast
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
+from hyperheat.pycode.calls.abstract_values import Bound, Instance, Value, Values, union
 from hyperheat.pycode.calls.definitions import Class, Function, ModuleDefinitions
-from hyperheat.pycode.calls.lookup import Lookup
-from hyperheat.pycode.calls.values import Bound, Instance, Value, Values, union
+from hyperheat.pycode.calls.name_lookup import NameLookup
 
-__all__ = ["CallNote", "Place", "Scope"]
+__all__ = ["CallNote", "Environment", "Surroundings", "annotated"]
 
+_TRANSPARENT = ("Annotated", "Final", "ClassVar", "Required", "NotRequired", "ReadOnly", "InitVar")
 _CONTAINERS = frozenset({"list", "set", "frozenset", "tuple", "deque", "reversed"})
 
 
@@ -23,24 +24,24 @@ class CallNote:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Surroundings:
     """Where a scope stands: its module, the class around it, the names of the functions around it."""
 
-    lookup: Lookup
+    lookup: NameLookup
     module: ModuleDefinitions
     owner: Class | None
     closure: dict[str, Values]
     fuel: int
 
 
-class Scope(ABC):
+class Environment(ABC):
     """The scope of a function, class or module.
 
     `names` are the scope's own names, `closure` those of the functions around it; others are the module's.
     If `calls` is given, each call is noted in it.
     """
 
-    def __init__(self, place: Place, calls: dict[ast.Call, CallNote] | None = None) -> None:
+    def __init__(self, place: Surroundings, calls: dict[ast.Call, CallNote] | None = None) -> None:
         self.lookup = place.lookup
         self.module = place.module
         self.owner = place.owner
@@ -118,3 +119,40 @@ class Scope(ABC):
         if args:
             return union(args)
         return self.called(self.attributes(tuple(it for it in iterators if it != value), "__next__"), ())
+
+
+def annotated(node: ast.expr, scope: Environment) -> Values:
+    """The objects that an annotation describes: `Foo`, `"Foo"`, `Foo | None`, `Optional[Foo]`, `list[Foo]`."""
+    if isinstance(node, ast.Constant):
+        return _quoted(node.value, scope) if isinstance(node.value, str) else ()
+    if isinstance(node, ast.BinOp):
+        return union([annotated(node.left, scope), annotated(node.right, scope)])
+    if isinstance(node, ast.Subscript):
+        return _parametrised(node, scope)
+    if isinstance(node, ast.Name) and node.id in scope.type_variables:
+        return scope.type_variables[node.id]
+    if isinstance(node, (ast.Name, ast.Attribute)):
+        return tuple(Instance(value) for value in scope.value(node) if type(value) is Class)
+    return ()
+
+
+def _quoted(text: str, scope: Environment) -> Values:
+    try:
+        return annotated(ast.parse(text.strip(), mode="eval").body, scope)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ()
+
+
+def _parametrised(node: ast.Subscript, scope: Environment) -> Values:
+    base = node.value.attr if isinstance(node.value, ast.Attribute) else getattr(node.value, "id", "")
+    inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    if base in ("Optional", "Union"):
+        return union([annotated(part, scope) for part in inner])
+    if base in _TRANSPARENT:
+        return annotated(inner[0], scope) if inner else ()
+    if base in ("type", "Type"):
+        return tuple(value.of for value in annotated(inner[0], scope) if type(value) is Instance)
+    if base in ("Literal", "Callable"):
+        return ()
+    args = tuple(annotated(part, scope) for part in inner if not isinstance(part, ast.List))
+    return tuple(Instance.having(v.of, args) for v in annotated(node.value, scope) if type(v) is Instance)

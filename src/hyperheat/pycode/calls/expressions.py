@@ -4,12 +4,11 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from hyperheat.pycode.calls.annotations import annotated
+from hyperheat.pycode.calls.abstract_values import Bound, Instance, Value, Values, union
+from hyperheat.pycode.calls.builtin_calls import special_result
 from hyperheat.pycode.calls.definitions import Class, Function
-from hyperheat.pycode.calls.environment import CallNote, Scope
-from hyperheat.pycode.calls.special import special_result
-from hyperheat.pycode.calls.values import Bound, Instance, Value, Values, union
-from hyperheat.pycode.syntax.traverse import target_names
+from hyperheat.pycode.calls.environment import CallNote, Environment, annotated
+from hyperheat.pycode.syntax.traversal import target_names
 
 __all__ = ["Expressions"]
 
@@ -31,7 +30,7 @@ _OPERATORS: dict[type[ast.operator], str] = {
 }
 
 
-class Expressions(Scope):
+class Expressions(Environment):
     """Finds the values of expressions."""
 
     def value(self, node: ast.expr) -> Values:

@@ -3,9 +3,8 @@
 import ast
 from contextlib import suppress
 
-from hyperheat.pycode.calls.annotations import annotated
-from hyperheat.pycode.calls.arguments import Callee, visible_name
-from hyperheat.pycode.calls.bodies import Body
+from hyperheat.pycode.anchors import FunctionNode
+from hyperheat.pycode.calls.abstract_values import Bound, Instance, Value, Values, union
 from hyperheat.pycode.calls.constructors import constructors
 from hyperheat.pycode.calls.definitions import (
     Annotated,
@@ -15,10 +14,11 @@ from hyperheat.pycode.calls.definitions import (
     Function,
     ModuleDefinitions,
 )
-from hyperheat.pycode.calls.environment import CallNote, Place
+from hyperheat.pycode.calls.environment import CallNote, Surroundings, annotated
+from hyperheat.pycode.calls.execution import Execution
 from hyperheat.pycode.calls.expressions import Expressions
-from hyperheat.pycode.calls.lookup import Lookup
-from hyperheat.pycode.calls.values import Bound, Instance, Value, Values, union
+from hyperheat.pycode.calls.name_lookup import NameLookup
+from hyperheat.pycode.calls.signatures import Callee, visible_name
 
 __all__ = ["Resolver"]
 
@@ -27,16 +27,16 @@ _MANAGERS = {"contextmanager": "ContextManager", "asynccontextmanager": "AsyncCo
 _MOST_SITES = 10  # calls that are asked what they pass to a function
 
 
-class Resolver(Lookup):
+class Resolver(NameLookup):
     """Finds what calls call, by inference over the syntax alone."""
 
     def calls(
-        self, function: ast.FunctionDef | ast.AsyncFunctionDef, module: ModuleDefinitions, name: str | None
+        self, function: FunctionNode, module: ModuleDefinitions, name: str | None
     ) -> dict[ast.Call, CallNote]:
         """What each call inside a function may call, and with which values."""
         calls: dict[ast.Call, CallNote] = {}
         owner = module.owner_of(function, name)
-        outside = Body(Place(self, module, owner, {}, _FUEL), calls)
+        outside = Execution(Surroundings(self, module, owner, {}, _FUEL), calls)
         outside.class_body = owner
         outside.in_class_body = owner is not None
         outside.block([function])
@@ -70,7 +70,7 @@ class Resolver(Lookup):
             return ()
 
     def base(self, node: ast.expr, of: Class, fuel: int) -> Values:
-        return Expressions(Place(self, of.module, None, of.closure or {}, fuel)).value(node)
+        return Expressions(Surroundings(self, of.module, None, of.closure or {}, fuel)).value(node)
 
     def annotation(
         self, node: ast.expr, module: ModuleDefinitions, around: Class | None, fuel: int
@@ -163,11 +163,11 @@ class Resolver(Lookup):
 
     def _scope(self, module: ModuleDefinitions, around: Class | None, fuel: int) -> Expressions:
         closure = {} if around is None else around.closure or {}
-        scope = Expressions(Place(self, module, None, closure, fuel))
+        scope = Expressions(Surroundings(self, module, None, closure, fuel))
         scope.class_body = around
         return scope
 
-    def _walked(self, function: Function, fuel: int) -> Body:
+    def _walked(self, function: Function, fuel: int) -> Execution:
         """A function's body after it has been walked."""
         memo = self._memo(function.module)
         key = (function.node, "walked", fuel)
@@ -176,7 +176,9 @@ class Resolver(Lookup):
             closure = function.closure or (function.owner and function.owner.closure) or {}
             # What is kept of the library must not keep a project alive.
             resolver = Resolver(None) if function.module.is_library else self
-            body = memo[key] = Body(Place(resolver, function.module, function.owner, closure, fuel), {})
+            body = memo[key] = Execution(
+                Surroundings(resolver, function.module, function.owner, closure, fuel), {}
+            )
             with suppress(RecursionError):  # several deeply nested functions that call each other
                 body.enter(function)
                 body.block(function.node.body)  # pyright: ignore[reportArgumentType]

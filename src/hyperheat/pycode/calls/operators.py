@@ -34,8 +34,7 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from hyperheat.pycode.anchor import Anchor
-from hyperheat.pycode.relation import Relation
+from hyperheat.pycode.anchors import Anchor, Relation
 
 __all__ = ["SUGAR"]
 

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 
 from hyperheat.pycode.calls.definitions import ModuleDefinitions, define
-from hyperheat.pycode.syntax.source import Source
+from hyperheat.pycode.syntax.python_source import PythonSource
 
 __all__ = ["ProjectIndex", "define_file"]
 
@@ -122,7 +122,7 @@ def _relative(path: Path, top: Path) -> str:
 
 def _parse(path: Path) -> ast.Module | None:
     try:
-        text = Source.read(path.read_bytes(), str(path)).text
+        text = PythonSource.read(path.read_bytes(), str(path)).text
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return ast.parse(text)

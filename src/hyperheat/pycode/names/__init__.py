@@ -1,1 +1,7 @@
-"""Names: what binds them, and which symbol each of them refers to."""
+"""Names, and the symbols they refer to.
+
+In reading order:
+
+    scopes            what binds names: `ModuleScope` around a function, a `Scope` for each namespace inside
+    function_names    `resolve_names`: every occurrence of a name in a function, and its symbol
+"""

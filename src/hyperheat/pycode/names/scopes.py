@@ -1,326 +1,135 @@
-"""Scopes: which symbol every name of a function refers to.
-
-One walk over the outermost function, with everything nested in it, lists the *occurrences* of names and what
-each scope binds; afterwards each occurrence is resolved as Python does it, to one of
-
-    parameter, local, imported     bound by a function, lambda, comprehension or class body of the snippet
-    global, imported, builtin      bound outside of it
-
-A name that a nested function takes from a function around it is the same symbol there (`Scope.kind` calls it
-"closure"). A chain of plain names such as `self.x.y` makes one more symbol per dot, `self.x` and `self.x.y`,
-whose `base` is the symbol before the dot. The spelling counts: another path to the object is another symbol.
-"""
+"""Namespaces: what binds names, inside a function and around it."""
 
 import ast
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from operator import itemgetter
-from typing import Any
+import builtins
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Literal
 
-from hyperheat.pycode.anchor import Anchor
-from hyperheat.pycode.names.namespaces import (
-    Function,
-    Kind,
-    ModuleScope,
-    Role,
-    Scope,
-    function_parameters,
-    imported_name,
-)
+from hyperheat.pycode.anchors import FunctionOrLambda
 
-__all__ = ["ModuleScope", "Names", "Symbol", "resolve_names"]
+__all__ = [
+    "FunctionOrLambda",
+    "ModuleScope",
+    "Role",
+    "Scope",
+    "SymbolKind",
+    "function_parameters",
+    "imported_name",
+]
 
+SymbolKind = Literal["parameter", "local", "imported", "closure", "global", "builtin"]
+Role = Literal["module", "function", "class", "comprehension", "type parameters"]
 
-@dataclass(frozen=True, slots=True)
-class Symbol:
-    """A variable: `owner` is the function whose exit ends it (None for names from outside the snippet)."""
-
-    name: str
-    kind: Kind
-    owner: Function | None
-    base: int | None
+_BUILTINS = frozenset(dir(builtins))
 
 
-@dataclass(frozen=True, slots=True)
-class Names:
-    """All occurrences of names in source order: `anchors[i]` belongs to `symbols[symbol_of[i]]`."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModuleScope:
+    """What surrounds an outermost function: the names of its module and, for a method, of its class."""
 
-    anchors: list[Anchor]
-    symbol_of: list[int]
-    symbols: list[Symbol]
-    index: dict[Anchor, int]
-    scopes: list["Scope"]
+    names: Mapping[str, SymbolKind]
+    lazy_annotations: bool
+    class_names: Mapping[str, SymbolKind] | None = None
 
+    @classmethod
+    def of(cls, module: ast.Module) -> "ModuleScope":
+        """Collect the names that a module binds outside of its functions and classes."""
+        lazy = any(
+            isinstance(statement, ast.ImportFrom)
+            and statement.module == "__future__"
+            and any(alias.name == "annotations" for alias in statement.names)
+            for statement in module.body
+        )
+        return cls(names=_bound_names(module.body, "global"), lazy_annotations=lazy)
 
-def resolve_names(function: ast.FunctionDef | ast.AsyncFunctionDef, module: ModuleScope) -> Names:
-    """List the occurrences of names in an outermost function and the symbol of each."""
-    collector = _Collector(module)
-    collector.visit(function)
-    collector.records.sort(key=itemgetter(0))
-    names = Names([], [], [], {}, collector.scopes)
-    for number, (_, scope, name, anchor) in enumerate(collector.records):
-        symbol = scope.symbols.get(name)
-        names.anchors.append(anchor)
-        names.symbol_of.append(_symbol(names, scope, name) if symbol is None else symbol)
-        names.index[anchor] = number
-    return names
-
-
-def _symbol(names: Names, scope: Scope, name: str) -> int:
-    """Find or make the symbol that a plain or dotted name means in a scope."""
-    number = scope.symbols.get(name)
-    if number is not None:
-        return number
-    prefix, dot, _ = name.rpartition(".")
-    base = _symbol(names, scope, prefix) if dot else None
-    home = scope.home(name.partition(".")[0])
-    number = home.symbols.get(name)
-    if number is None:
-        number = len(names.symbols)
-        kind = home.kind(name) if base is None else names.symbols[base].kind
-        names.symbols.append(Symbol(name, kind, home.owner, base))
-        home.symbols[name] = number
-    scope.symbols[name] = number
-    return number
+    def inside(self, class_def: ast.ClassDef) -> "ModuleScope":
+        """The surroundings of a method: its decorators and defaults see the names of the class."""
+        return replace(self, class_names=_bound_names(class_def.body, "local"))
 
 
-class _Collector:
-    """Walks a function and notes every occurrence as (position, scope, name, anchor)."""
+class Scope:
+    """One namespace: the names it binds, and those it declares `global` or `nonlocal`."""
 
-    def __init__(self, module: ModuleScope):
-        root = Scope(None, "module", None, None)
-        root.bound.update(module.names)
-        self.root = root
-        self.scope = root
-        self.scopes: list[Scope] = []
-        self.records: list[tuple[int, Scope, str, Anchor]] = []
-        if module.class_names is not None:
-            self.scope = Scope(None, "class", root, None)
-            self.scope.bound.update(module.class_names)
+    __slots__ = ("bound", "declared", "node", "owner", "parent", "role", "symbols")
 
-    def visit(self, node: ast.AST) -> None:
-        visitor = _VISITORS.get(type(node))
-        if visitor is not None:
-            visitor(self, node)
-            return
-        for field in _CHILDREN[type(node)]:
-            child = getattr(node, field)
-            if type(child) is list:
-                for item in child:
-                    if item is not None:
-                        self.visit(item)
-            elif child is not None:
-                self.visit(child)
+    def __init__(
+        self, node: ast.AST | None, role: Role, parent: "Scope | None", owner: FunctionOrLambda | None
+    ):
+        self.node = node
+        self.role: Role = role
+        self.parent = parent
+        self.owner = owner
+        self.bound: dict[str, SymbolKind] = {}
+        self.declared: dict[str, str] = {}
+        self.symbols: dict[str, int] = {}
 
-    def visit_all(self, nodes: Iterable[ast.AST | None]) -> None:
-        for node in nodes:
-            if node is not None:
-                self.visit(node)
+    def home(self, name: str) -> "Scope":
+        """The scope whose variable `name` means here; the module if no function around binds it."""
+        scope = self
+        visible = True
+        while scope.parent is not None:
+            if visible or scope.role != "class":
+                declared = scope.declared.get(name)
+                if declared == "global":
+                    break
+                if declared is None and name in scope.bound:
+                    return scope
+            visible = scope.role == "type parameters"
+            scope = scope.parent
+        while scope.parent is not None:
+            scope = scope.parent
+        return scope
 
-    def note(self, line: int, column: int, name: str, anchor: Anchor, binds: Kind | None = None) -> None:
-        """Add an occurrence to the current scope, which binds the name if `binds` says how."""
-        self.records.append(((line << 32) + column, self.scope, name, anchor))
-        if binds is not None:
-            # the first binding decides: a parameter stays one when it is assigned again
-            self.scope.bound.setdefault(name, binds)
-
-    def enter(self, node: ast.AST, role: Role, owner: Function | None) -> Scope:
-        """Open a scope inside the current one and return the latter."""
-        outside = self.scope
-        self.scope = Scope(node, role, outside, owner)
-        self.scopes.append(self.scope)
-        return outside
+    def kind(self, name: str) -> SymbolKind:
+        """How this scope sees `name`: as its home scope does, or as a "closure" from a function around."""
+        home = self.home(name)
+        if home.role == "module":
+            if name == "__class__":
+                return "closure"
+            return home.bound.get(name) or ("builtin" if name in _BUILTINS else "global")
+        return home.bound[name] if home.owner is self.owner else "closure"
 
 
-def _visit_nothing(walk: _Collector, node: ast.AST) -> None:
-    pass
+def function_parameters(arguments: ast.arguments) -> list[ast.arg]:
+    """All parameters in source order."""
+    parameters = arguments.posonlyargs + arguments.args
+    if arguments.vararg is not None:
+        parameters.append(arguments.vararg)
+    parameters += arguments.kwonlyargs
+    if arguments.kwarg is not None:
+        parameters.append(arguments.kwarg)
+    return parameters
 
 
-def _visit_name(walk: _Collector, node: ast.Name) -> None:
-    scope = walk.scope
-    walk.records.append(((node.lineno << 32) + node.col_offset, scope, node.id, node))
-    if type(node.ctx) is not ast.Load:
-        scope.bound.setdefault(node.id, "local")
+def imported_name(alias: ast.alias, statement: ast.Import | ast.ImportFrom) -> tuple[str, str]:
+    """The name that an import binds, and the field that spells it."""
+    if alias.asname is not None:
+        return alias.asname, "asname"
+    return (alias.name.partition(".")[0] if type(statement) is ast.Import else alias.name), "name"
 
 
-def _visit_attribute(walk: _Collector, node: ast.Attribute) -> None:
-    chain = [node]
-    base = node.value
-    while type(base) is ast.Attribute:
-        chain.append(base)
-        base = base.value
-    walk.visit(base)
-    if type(base) is not ast.Name:
-        return
-    path = base.id
-    for attribute in reversed(chain):
-        path = f"{path}.{attribute.attr}"
-        line, column = _end(attribute)
-        walk.note(line, column - len(attribute.attr), path, attribute)
-
-
-def _visit_function(walk: _Collector, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-    walk.visit_all(node.decorator_list)
-    walk.note(node.lineno, node.col_offset, node.name, (node, "name"), "local")
-    walk.visit_all(node.args.defaults)
-    walk.visit_all(node.args.kw_defaults)
-    outside = _enter_type_parameters(walk, node)
-    parameters = function_parameters(node.args)
-    walk.visit_all(parameter.annotation for parameter in parameters)
-    if node.returns is not None:
-        walk.visit(node.returns)
-    _visit_body(walk, node, parameters, node.body)
-    walk.scope = outside
-
-
-def _visit_lambda(walk: _Collector, node: ast.Lambda) -> None:
-    walk.visit_all(node.args.defaults)
-    walk.visit_all(node.args.kw_defaults)
-    _visit_body(walk, node, function_parameters(node.args), [node.body])
-
-
-def _visit_body(
-    walk: _Collector, function: Function, parameters: list[ast.arg], body: Iterable[ast.AST]
-) -> None:
-    outside = walk.enter(function, "function", function)
-    for parameter in parameters:
-        walk.note(parameter.lineno, parameter.col_offset, parameter.arg, parameter, "parameter")
-    walk.visit_all(body)
-    walk.scope = outside
-
-
-def _visit_class(walk: _Collector, node: ast.ClassDef) -> None:
-    walk.visit_all(node.decorator_list)
-    walk.note(node.lineno, node.col_offset, node.name, (node, "name"), "local")
-    outside = _enter_type_parameters(walk, node)
-    walk.visit_all(node.bases)
-    walk.visit_all(node.keywords)
-    walk.enter(node, "class", walk.scope.owner)
-    walk.visit_all(node.body)
-    walk.scope = outside
-
-
-def _visit_type_alias(walk: _Collector, node: Any) -> None:
-    walk.visit(node.name)
-    outside = _enter_type_parameters(walk, node)
-    walk.visit(node.value)
-    walk.scope = outside
-
-
-def _enter_type_parameters(walk: _Collector, node: Any) -> Scope:
-    """Open the scope of `[T: bound, ...]` if the statement has one; return the scope to go back to."""
-    parameters = getattr(node, "type_params", None)
-    if not parameters:
-        return walk.scope
-    outside = walk.enter(node, "type parameters", walk.scope.owner)
-    for parameter in parameters:
-        walk.note(parameter.lineno, parameter.col_offset, parameter.name, (parameter, "name"), "local")
-    for parameter in parameters:
-        walk.visit_all((getattr(parameter, "bound", None), getattr(parameter, "default_value", None)))
-    return outside
-
-
-def _visit_comprehension(walk: _Collector, node: Any) -> None:
-    walk.visit(node.generators[0].iter)
-    outside = walk.enter(node, "comprehension", walk.scope.owner)
-    for generator in node.generators:
-        if generator is not node.generators[0]:
-            walk.visit(generator.iter)
-        walk.visit(generator.target)
-        walk.visit_all(generator.ifs)
-    walk.visit_all((node.key, node.value) if type(node) is ast.DictComp else (node.elt,))
-    walk.scope = outside
-
-
-def _visit_walrus(walk: _Collector, node: ast.NamedExpr) -> None:
-    walk.visit(node.value)
-    inside = walk.scope
-    while walk.scope.role == "comprehension" and walk.scope.parent is not None:
-        walk.scope = walk.scope.parent
-    walk.visit(node.target)
-    walk.scope = inside
-
-
-def _visit_declaration(walk: _Collector, node: ast.Global | ast.Nonlocal) -> None:
-    kind = "global" if type(node) is ast.Global else "nonlocal"
-    for number, name in enumerate(node.names):
-        walk.note(node.lineno, node.col_offset + number, name, (node, "names", number))
-        walk.scope.declared[name] = kind
-        if kind == "global":
-            walk.root.bound.setdefault(name, "global")
-
-
-def _visit_import(walk: _Collector, node: ast.Import | ast.ImportFrom) -> None:
-    for alias in node.names:
-        name, field = imported_name(alias, node)
-        if name != "*":
-            walk.note(alias.lineno, alias.col_offset, name, (alias, field), "imported")
-
-
-def _visit_handler(walk: _Collector, node: ast.ExceptHandler) -> None:
-    if node.type is not None:
-        walk.visit(node.type)
-        if node.name is not None:
-            walk.note(*_end(node.type), node.name, (node, "name"), "local")
-    walk.visit_all(node.body)
-
-
-def _visit_match_as(walk: _Collector, node: ast.MatchAs) -> None:
-    if node.pattern is not None:
-        walk.visit(node.pattern)
-    if node.name is not None:
-        place = (node.lineno, node.col_offset) if node.pattern is None else _end(node.pattern)
-        walk.note(*place, node.name, (node, "name"), "local")
-
-
-def _visit_match_star(walk: _Collector, node: ast.MatchStar) -> None:
-    if node.name is not None:
-        walk.note(node.lineno, node.col_offset, node.name, (node, "name"), "local")
-
-
-def _visit_match_mapping(walk: _Collector, node: ast.MatchMapping) -> None:
-    walk.visit_all(node.keys)
-    walk.visit_all(node.patterns)
-    if node.rest is not None:
-        walk.note(*_end(node), node.rest, (node, "rest"), "local")
-
-
-def _end(node: ast.expr | ast.pattern) -> tuple[int, int]:
-    return node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
-
-
-_VISITORS: dict[type, Callable[[_Collector, Any], None]] = {
-    ast.Name: _visit_name,
-    ast.Constant: _visit_nothing,
-    ast.MatchSingleton: _visit_nothing,
-    ast.Attribute: _visit_attribute,
-    ast.FunctionDef: _visit_function,
-    ast.AsyncFunctionDef: _visit_function,
-    ast.Lambda: _visit_lambda,
-    ast.ClassDef: _visit_class,
-    ast.ListComp: _visit_comprehension,
-    ast.SetComp: _visit_comprehension,
-    ast.DictComp: _visit_comprehension,
-    ast.GeneratorExp: _visit_comprehension,
-    ast.NamedExpr: _visit_walrus,
-    ast.Global: _visit_declaration,
-    ast.Nonlocal: _visit_declaration,
-    ast.Import: _visit_import,
-    ast.ImportFrom: _visit_import,
-    ast.ExceptHandler: _visit_handler,
-    ast.MatchAs: _visit_match_as,
-    ast.MatchStar: _visit_match_star,
-    ast.MatchMapping: _visit_match_mapping,
-}
-if hasattr(ast, "TypeAlias"):
-    _VISITORS[ast.TypeAlias] = _visit_type_alias  # type: ignore[attr-defined]
-
-_PLAIN_FIELDS = frozenset(
-    {"ctx", "op", "ops", "type_comment", "conversion", "simple", "arg", "kwd_attrs", "str"}
-)
-# the fields of each node type that hold syntax, in the order of the grammar
-_CHILDREN: dict[type, tuple[str, ...]] = {
-    cls: tuple(field for field in cls._fields if field not in _PLAIN_FIELDS)
-    for cls in vars(ast).values()
-    if isinstance(cls, type) and issubclass(cls, ast.AST)
-}
+def _bound_names(body: list[ast.stmt], kind: SymbolKind) -> Mapping[str, SymbolKind]:
+    """The names that a module or class body binds itself, as `kind` unless they are imported."""
+    names: dict[str, SymbolKind] = {}
+    pending: list[ast.AST] = list(body)
+    while pending:
+        node = pending.pop()
+        match node:
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+                names.setdefault(name, kind)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                names.setdefault(name, kind)
+            case ast.Import() | ast.ImportFrom():
+                names.update({imported_name(alias, node)[0]: "imported" for alias in node.names})
+            case ast.comprehension():
+                pending += [node.iter, *node.ifs]
+            case ast.Lambda() | ast.Constant():
+                pass
+            case _:
+                captured = getattr(node, "name", None) or getattr(node, "rest", None)
+                if isinstance(captured, str):
+                    names.setdefault(captured, kind)
+                pending.extend(ast.iter_child_nodes(node))
+    return MappingProxyType(names)

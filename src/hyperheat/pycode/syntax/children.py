@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from hyperheat.pycode.syntax.fields import FORMS, numbered
 from hyperheat.pycode.syntax.placement import FINDERS
-from hyperheat.pycode.syntax.tokens import Field
+from hyperheat.pycode.syntax.tokens import ReplacementField
 
 if TYPE_CHECKING:
-    from hyperheat.pycode.syntax.nodes import FunctionSyntax
+    from hyperheat.pycode.syntax.function_syntax import FunctionSyntax
 
 __all__ = ["PLACES", "expand"]
 
@@ -36,7 +36,7 @@ def _expand_by_table(syntax: "FunctionSyntax", node: ast.AST) -> Incidences:
     incidences: Incidences = []
     for field, qualifier, is_text in _PLANS[type(node)]:
         if is_text:
-            incidences += _name_children(qualifier, syntax.layout.find(node, field))
+            incidences += _name_children(qualifier, syntax.placement.find(node, field))
             continue
         value = getattr(node, field, None)
         if isinstance(value, list):
@@ -76,14 +76,14 @@ def _interleave(*columns: tuple[str, list[int | None]]) -> Incidences:
 def _expand_boolean(syntax: "FunctionSyntax", node: ast.BoolOp) -> Incidences:
     syntax.check_operands(node, len(node.values))
     left, *right = [syntax.child(value) for value in node.values]
-    operators = syntax.layout.find(node, "op")
+    operators = syntax.placement.find(node, "op")
     return [("left", left), *_interleave(("operator", [*operators]), ("right", [*right]))]
 
 
 def _expand_comparison(syntax: "FunctionSyntax", node: ast.Compare) -> Incidences:
     syntax.check_operands(node, 1 + len(node.comparators))
     left = syntax.child(node.left)
-    operators = syntax.layout.find(node, "ops")
+    operators = syntax.placement.find(node, "ops")
     comparators = [syntax.child(comparator) for comparator in node.comparators]
     return [("left", left), *_interleave(("operator", [*operators]), ("comparator", [*comparators]))]
 
@@ -99,21 +99,21 @@ def _expand_dict(syntax: "FunctionSyntax", node: ast.Dict) -> Incidences:
 def _expand_mapping_pattern(syntax: "FunctionSyntax", node: ast.MatchMapping) -> Incidences:
     keys = [syntax.child(key) for key in node.keys]
     patterns = [syntax.child(pattern) for pattern in node.patterns]
-    rest = syntax.layout.find(node, "rest")
+    rest = syntax.placement.find(node, "rest")
     return [*_interleave(("key", [*keys]), ("pattern", [*patterns])), *_name_children("rest", rest)]
 
 
 def _expand_class_pattern(syntax: "FunctionSyntax", node: ast.MatchClass) -> Incidences:
     cls = syntax.child(node.cls)
     positional = _name_children("patterns", [syntax.child(pattern) for pattern in node.patterns])
-    names = syntax.layout.find(node, "kwd_attrs")
+    names = syntax.placement.find(node, "kwd_attrs")
     values = [syntax.child(pattern) for pattern in node.kwd_patterns]
     return [("cls", cls), *positional, *_interleave(("key", [*names]), ("pattern", [*values]))]
 
 
 def _expand_constant(syntax: "FunctionSyntax", node: ast.Constant) -> Incidences:
     """Adjacent string literals are one constant: its left part, then what was joined to it."""
-    first, last = syntax.layout.first(node), syntax.layout.last(node)
+    first, last = syntax.placement.first(node), syntax.placement.last(node)
     if first < 0 or last <= first:
         return []
     return [("left", first), *_name_children("right", list(range(first + 1, last + 1)))]
@@ -142,7 +142,7 @@ def _expand_parameters(syntax: "FunctionSyntax", node: ast.arguments) -> Inciden
             index = syntax.child(parameter)
         else:
             label = FORMS[ast.arg].label
-            index = syntax.add_node(label, syntax.layout.start(parameter), syntax.layout.end(default))
+            index = syntax.add_node(label, syntax.placement.start(parameter), syntax.placement.end(default))
             syntax.defer(parameter, index)
             syntax.defaults[parameter] = default
         children.setdefault(qualifier, []).append(index)
@@ -158,7 +158,7 @@ def _expand_parameter(syntax: "FunctionSyntax", node: ast.arg) -> Incidences:
 def _expand_formatted(syntax: "FunctionSyntax", node: Any) -> Incidences:
     """The parts of an f-string, read off its tokens: before Python 3.12 `ast` gives them no positions."""
     tokens = syntax.tokens
-    at, end = syntax.ranges.get(node) or (syntax.layout.first(node), syntax.layout.last(node) + 1)
+    at, end = syntax.ranges.get(node) or (syntax.placement.first(node), syntax.placement.last(node) + 1)
     for value in node.values:
         syntax.alias(value, syntax.node(node))
     if at < 0:
@@ -193,7 +193,7 @@ def _expand_field(syntax: "FunctionSyntax", node: Any) -> Incidences:
     return incidences
 
 
-def _format_specification(syntax: "FunctionSyntax", node: ast.expr, field: Field) -> int:
+def _format_specification(syntax: "FunctionSyntax", node: ast.expr, field: ReplacementField) -> int:
     """The node of the text between `:` and `}`; where that is empty, the colon."""
     first, after = field.specification or 0, field.close
     if after - first <= 1:
@@ -224,22 +224,22 @@ _EXPANSIONS: dict[type[ast.AST], Callable[["FunctionSyntax", Any], Incidences]] 
 
 
 def _place_with_item(syntax: "FunctionSyntax", node: ast.withitem) -> int:
-    start = syntax.layout.start(node.context_expr)
-    end = syntax.layout.end(node.optional_vars or node.context_expr)
+    start = syntax.placement.start(node.context_expr)
+    end = syntax.placement.end(node.optional_vars or node.context_expr)
     return syntax.add_node(FORMS[ast.withitem].label, start, end)
 
 
 def _place_loop(syntax: "FunctionSyntax", node: ast.comprehension) -> int:
     """From the `for` or `async for` before its target to its last condition."""
-    first = syntax.layout.before(node.target) - node.is_async
+    first = syntax.placement.before(node.target) - node.is_async
     start = syntax.tokens.starts[first] if first >= 0 else -1
-    end = syntax.layout.end(node.ifs[-1] if node.ifs else node.iter)
+    end = syntax.placement.end(node.ifs[-1] if node.ifs else node.iter)
     return syntax.add_node(FORMS[ast.comprehension].label, start, end)
 
 
 def _place_case(syntax: "FunctionSyntax", node: ast.match_case) -> int:
-    start = syntax.tokens.starts[syntax.layout.before(node.pattern)]
-    return syntax.add_node(FORMS[ast.match_case].label, start, syntax.layout.end(node.body[-1]))
+    start = syntax.tokens.starts[syntax.placement.before(node.pattern)]
+    return syntax.add_node(FORMS[ast.match_case].label, start, syntax.placement.end(node.body[-1]))
 
 
 PLACES: dict[type[ast.AST], Callable[["FunctionSyntax", Any], int]] = {

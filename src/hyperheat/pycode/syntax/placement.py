@@ -9,20 +9,20 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from hyperheat.pycode.syntax.source import Source
-from hyperheat.pycode.syntax.tokens import DEDENT, INDENT, Tokens
+from hyperheat.pycode.syntax.python_source import PythonSource
+from hyperheat.pycode.syntax.tokens import DEDENT, INDENT, TokenStream
 
-__all__ = ["FINDERS", "Layout"]
+__all__ = ["FINDERS", "Placement"]
 
 
-class Layout:
+class Placement:
     """Offsets and token indices of `ast` nodes.
 
     A token index is -1 where a node does not begin or end at a token. That happens only inside f-strings,
     whose parts may have wrong positions before Python 3.12.
     """
 
-    def __init__(self, source: Source, tokens: Tokens) -> None:
+    def __init__(self, source: PythonSource, tokens: TokenStream) -> None:
         self.texts = tokens.texts
         self.offset = source.offset
         real = [i for i, text in enumerate(tokens.texts) if text is not INDENT and text is not DEDENT]
@@ -77,93 +77,93 @@ class Layout:
         return index
 
 
-Finder = Callable[[Layout, Any], list[int]]
+Finder = Callable[[Placement, Any], list[int]]
 
 
 def _first_plus(distance: int) -> Finder:
-    def find(layout: Layout, node: ast.AST) -> list[int]:
-        first = layout.first(node)
+    def find(placement: Placement, node: ast.AST) -> list[int]:
+        first = placement.first(node)
         return [first + distance if first >= 0 else -1]
 
     return find
 
 
-def _last(layout: Layout, node: ast.AST) -> list[int]:
-    return [layout.last(node)]
+def _last(placement: Placement, node: ast.AST) -> list[int]:
+    return [placement.last(node)]
 
 
 def _after_field(field: str) -> Finder:
-    def find(layout: Layout, node: ast.AST) -> list[int]:
-        return [layout.after(getattr(node, field))]
+    def find(placement: Placement, node: ast.AST) -> list[int]:
+        return [placement.after(getattr(node, field))]
 
     return find
 
 
-def _boolean_operators(layout: Layout, node: ast.BoolOp) -> list[int]:
-    return [layout.after(value) for value in node.values[:-1]]
+def _boolean_operators(placement: Placement, node: ast.BoolOp) -> list[int]:
+    return [placement.after(value) for value in node.values[:-1]]
 
 
-def _comparison_operators(layout: Layout, node: ast.Compare) -> list[int]:
-    return [layout.after(operand) for operand in (node.left, *node.comparators[:-1])]
+def _comparison_operators(placement: Placement, node: ast.Compare) -> list[int]:
+    return [placement.after(operand) for operand in (node.left, *node.comparators[:-1])]
 
 
-def _keyword(layout: Layout, node: ast.keyword) -> list[int]:
-    return [layout.first(node)] if node.arg is not None else []
+def _keyword(placement: Placement, node: ast.keyword) -> list[int]:
+    return [placement.first(node)] if node.arg is not None else []
 
 
-def _double_star(layout: Layout, node: ast.keyword) -> list[int]:
-    return [layout.first(node)] if node.arg is None else []
+def _double_star(placement: Placement, node: ast.keyword) -> list[int]:
+    return [placement.first(node)] if node.arg is None else []
 
 
 def _dotted(first: int, name: str) -> list[int]:
     return [first + 2 * i for i in range(name.count(".") + 1)]
 
 
-def _alias_name(layout: Layout, node: ast.alias) -> list[int]:
-    return _dotted(layout.first(node), node.name)
+def _alias_name(placement: Placement, node: ast.alias) -> list[int]:
+    return _dotted(placement.first(node), node.name)
 
 
-def _alias_asname(layout: Layout, node: ast.alias) -> list[int]:
-    return _last(layout, node) if node.asname is not None else []
+def _alias_asname(placement: Placement, node: ast.alias) -> list[int]:
+    return _last(placement, node) if node.asname is not None else []
 
 
-def _import_level(layout: Layout, node: ast.ImportFrom) -> list[int]:
-    first = after = layout.first(node) + 1
-    while layout.texts[after] in (".", "..."):
+def _import_level(placement: Placement, node: ast.ImportFrom) -> list[int]:
+    first = after = placement.first(node) + 1
+    while placement.texts[after] in (".", "..."):
         after += 1
     return list(range(first, after))
 
 
-def _import_module(layout: Layout, node: ast.ImportFrom) -> list[int]:
+def _import_module(placement: Placement, node: ast.ImportFrom) -> list[int]:
     if node.module is None:
         return []
-    return _dotted(layout.first(node) + 1 + len(_import_level(layout, node)), node.module)
+    return _dotted(placement.first(node) + 1 + len(_import_level(placement, node)), node.module)
 
 
-def _declared_names(layout: Layout, node: ast.Global | ast.Nonlocal) -> list[int]:
-    first = layout.first(node) + 1
+def _declared_names(placement: Placement, node: ast.Global | ast.Nonlocal) -> list[int]:
+    first = placement.first(node) + 1
     return [first + 2 * i for i in range(len(node.names))]
 
 
-def _handler_name(layout: Layout, node: ast.ExceptHandler) -> list[int]:
+def _handler_name(placement: Placement, node: ast.ExceptHandler) -> list[int]:
     if node.name is None or node.type is None:
         return []
-    return [layout.after(node.type) + 1]  # after the keyword `as`
+    return [placement.after(node.type) + 1]  # after the keyword `as`
 
 
-def _loop_async(layout: Layout, node: ast.comprehension) -> list[int]:
-    return [layout.before(node.target) - 1] if node.is_async else []
+def _loop_async(placement: Placement, node: ast.comprehension) -> list[int]:
+    return [placement.before(node.target) - 1] if node.is_async else []
 
 
-def _mapping_rest(layout: Layout, node: ast.MatchMapping) -> list[int]:
+def _mapping_rest(placement: Placement, node: ast.MatchMapping) -> list[int]:
     if node.rest is None:
         return []
-    index = layout.last(node) - 1
-    return [index - 1 if layout.texts[index] == "," else index]
+    index = placement.last(node) - 1
+    return [index - 1 if placement.texts[index] == "," else index]
 
 
-def _pattern_keywords(layout: Layout, node: ast.MatchClass) -> list[int]:
-    return [layout.before(pattern) - 1 for pattern in node.kwd_patterns]  # before the sign `=`
+def _pattern_keywords(placement: Placement, node: ast.MatchClass) -> list[int]:
+    return [placement.before(pattern) - 1 for pattern in node.kwd_patterns]  # before the sign `=`
 
 
 _FINDERS_BY_NAME: dict[tuple[str, str], Finder] = {

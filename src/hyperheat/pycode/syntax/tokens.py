@@ -13,13 +13,13 @@ import re
 import sys
 from dataclasses import dataclass
 
-__all__ = ["DEDENT", "INDENT", "Field", "Tokens", "TooManyTokens", "find_comments", "scan"]
+__all__ = ["DEDENT", "INDENT", "ReplacementField", "TokenStream", "TooManyTokens", "find_comments", "scan"]
 
 INDENT, DEDENT = "<INDENT>", "<DEDENT>"
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class ReplacementField:
     """One replacement field of an f-string as token indices: `{`, what follows the expression, and `}`."""
 
     equal: int | None
@@ -29,7 +29,7 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
-class Tokens:
+class TokenStream:
     """Parallel lists: the text, start offset and end offset of every token.
 
     `fields` maps the token index of the `{` of each replacement field to the field; `quotes` holds the
@@ -39,7 +39,7 @@ class Tokens:
     texts: list[str]
     starts: list[int]
     ends: list[int]
-    fields: dict[int, Field]
+    fields: dict[int, ReplacementField]
     quotes: set[int]
 
 
@@ -47,14 +47,14 @@ class TooManyTokens(ValueError):
     """More tokens than the limit given to `scan`."""
 
 
-def scan(text: str, start: int, end: int, limit: int = sys.maxsize) -> Tokens:
+def scan(text: str, start: int, end: int, limit: int = sys.maxsize) -> TokenStream:
     """The tokens of the whole lines `text[start:end]`; the indentation of the first counts as none."""
     scanner = _Scanner(text, end, limit)
     scanner.scan_lines(start)
-    return Tokens(scanner.texts, scanner.starts, scanner.ends, scanner.fields, scanner.quotes)
+    return TokenStream(scanner.texts, scanner.starts, scanner.ends, scanner.fields, scanner.quotes)
 
 
-def find_comments(text: str, tokens: Tokens, end: int) -> list[tuple[int, int, int]]:
+def find_comments(text: str, tokens: TokenStream, end: int) -> list[tuple[int, int, int]]:
     """(index of the next token, start, end) of every comment, up to the offset `end`."""
     found = []
     previous = tokens.starts[0]
@@ -131,7 +131,7 @@ class _Scanner:
         self.texts: list[str] = []
         self.starts: list[int] = []
         self.ends: list[int] = []
-        self.fields: dict[int, Field] = {}
+        self.fields: dict[int, ReplacementField] = {}
         self.quotes: set[int] = set()
 
     def add(self, start: int, end: int) -> int:
@@ -241,7 +241,7 @@ class _Scanner:
             at = self.add(at, at + 1)
             specification = len(self.texts)
             at = self._specification(at)
-        self.fields[opening] = Field(equal, conversion, specification, len(self.texts))
+        self.fields[opening] = ReplacementField(equal, conversion, specification, len(self.texts))
         return self.add(at, at + 1)
 
     def _specification(self, at: int) -> int:
