@@ -21,7 +21,8 @@ from training_runs import RESULTS, Run, find_recipe, named_folder, read_json, re
 
 from hyperheat.kg.evaluation import STARE
 from hyperheat.kg.neural.recipes import RECIPES, KgSettings
-from hyperheat.train import draw_curves, to_dict
+from hyperheat.options import to_dict
+from hyperheat.train import draw_curves
 
 HEURISTIC = "heuristic"
 _OPTIONS = {"train_on": "train-on", "evaluate_on": "on", "filter_key": "filter"}

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from hyperheat.files import file_sha256, whole_file
-from hyperheat.train import from_dict, override, read_metrics, to_dict
+from hyperheat.options import differences, from_dict, override, to_dict
+from hyperheat.train import read_metrics
 from hyperheat.train.checkpoint import latest
-from hyperheat.train.override import differences
-from hyperheat.train.state import State, ended_by
+from hyperheat.train.run import State, ended_by
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
 _POINTS = 60

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from hyperheat.hypergraph import Hypergraph, HypergraphBuilder, Position
+from hyperheat.hypergraph.arrangement import place
 from hyperheat.hypergraph.draw import to_dot, to_svg, to_text
-from hyperheat.hypergraph.layout import place
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -11,7 +11,8 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from hyperheat.train import TrainSettings, fit, override
+from hyperheat.options import override
+from hyperheat.train import TrainSettings, fit
 
 
 @dataclass

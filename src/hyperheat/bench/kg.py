@@ -32,9 +32,9 @@ from hyperheat.kg.neural.training import KgJob
 from hyperheat.kg.statements import Statements
 from hyperheat.nn import HeatConfig, HeatLayer
 from hyperheat.nn.aggregate import CrossAttentionAggregate
+from hyperheat.options import override
 from hyperheat.tensors import Vocabulary, collate
-from hyperheat.train import override
-from hyperheat.train.memory import freed_memory_kept
+from hyperheat.train.process import freed_memory_kept
 
 __all__ = ["ENCODERS", "Contest", "NaiveModel", "contestants", "measure", "synthetic"]
 

@@ -19,8 +19,8 @@ from hyperheat.detector.manifest import CALIBRATION, FILES, FORMAT, describe_fil
 from hyperheat.detector.sample import TEXTS
 from hyperheat.files import parse_json, whole_file
 from hyperheat.nn import HeatConfig
+from hyperheat.options import to_dict
 from hyperheat.rewrites import KINDS
-from hyperheat.train.override import to_dict
 
 __all__ = ["export_detector", "facts_of_corpus"]
 

@@ -9,8 +9,8 @@ from hyperheat.bugs.model import BugModel
 from hyperheat.detector.views import View
 from hyperheat.files import parse_json, whole_file
 from hyperheat.nn.folder import load_weights, save_weights
+from hyperheat.options import from_dict, to_dict
 from hyperheat.tensors import Vocabulary
-from hyperheat.train.override import from_dict, to_dict
 
 __all__ = ["DetectorConfig", "TrainedDetector", "load_trained", "new_detector", "save_trained"]
 

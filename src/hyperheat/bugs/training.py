@@ -18,10 +18,10 @@ from hyperheat.bugs.model import losses
 from hyperheat.bugs.recipes import BugSettings
 from hyperheat.detector.batch import BugBatch, collate_samples
 from hyperheat.detector.views import Hyperedges, View
+from hyperheat.options import to_dict
 from hyperheat.tensors import BudgetSampler, Vocabulary
-from hyperheat.train import Outcome, fit
+from hyperheat.train import TrainOutcome, fit
 from hyperheat.train.checkpoint import latest
-from hyperheat.train.override import to_dict
 
 __all__ = ["BugJob", "train_detector"]
 
@@ -110,7 +110,7 @@ def train_detector(
     *,
     start: str | Path | None = None,
     resume: bool = False,
-) -> Outcome:
+) -> TrainOutcome:
     """Train a detector in a folder, or go on with one; it begins with fresh weights, or those of the detector in `start`."""
     kept = latest(Path(folder)) if resume else None
     if kept is not None:

@@ -52,7 +52,8 @@ def train(
     """
     from hyperheat.bugs.recipes import RECIPES
     from hyperheat.bugs.training import train_detector
-    from hyperheat.train import TrainingError, cook
+    from hyperheat.options import cook
+    from hyperheat.train import TrainingError
 
     try:
         settings = cook(RECIPES, recipe, set)

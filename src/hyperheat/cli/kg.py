@@ -78,7 +78,8 @@ def train(
     """
     from hyperheat.kg.neural.recipes import RECIPES
     from hyperheat.kg.neural.training import train_model
-    from hyperheat.train import TrainingError, cook
+    from hyperheat.options import cook
+    from hyperheat.train import TrainingError
 
     try:
         settings = cook(RECIPES, recipe, set)

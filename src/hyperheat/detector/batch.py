@@ -13,8 +13,7 @@ import numpy as np
 from hyperheat.detector.sample import NO_BUG, Sample
 from hyperheat.detector.views import View
 from hyperheat.tensors import Segments, Vocabulary, segments
-from hyperheat.tensors.gather import ArrayT
-from hyperheat.tensors.join import map_arrays
+from hyperheat.tensors.indices import ArrayT, map_arrays
 
 if TYPE_CHECKING:
     import torch

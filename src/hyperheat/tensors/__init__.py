@@ -1,8 +1,7 @@
 """From hypergraphs to arrays: vocabulary, batches and attention layouts. numpy only."""
 
-from hyperheat.tensors.batch import AttentionPlan, HypergraphBatch, collate
-from hyperheat.tensors.gather import PairSums, Segments, pair_sums, segments
-from hyperheat.tensors.join import NodeBatch, Strings
+from hyperheat.tensors.collation import AttentionPlan, HypergraphBatch, NodeBatch, Strings, collate
+from hyperheat.tensors.indices import PairSums, Segments, pair_sums, segments
 from hyperheat.tensors.layout import Group, Layout, by_size, packed
 from hyperheat.tensors.pairs import (
     HAS_SUBTOKEN,

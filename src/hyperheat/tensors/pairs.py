@@ -15,16 +15,17 @@ from typing import TYPE_CHECKING, Generic, NamedTuple
 import numpy as np
 
 from hyperheat.hypergraph import Hypergraph, names
-from hyperheat.tensors.gather import ArrayT, PairSums, Segments, pair_sums, segments
-from hyperheat.tensors.join import (
-    NodeBatch,
-    as_strings,
-    check_graphs,
+from hyperheat.tensors.collation import NodeBatch, as_strings, check_graphs, join_strings
+from hyperheat.tensors.indices import (
+    ArrayT,
+    PairSums,
+    Segments,
     join_columns,
-    join_strings,
     map_arrays,
+    pair_sums,
     renumber,
     running_sum,
+    segments,
 )
 from hyperheat.tensors.layout import Group
 from hyperheat.tensors.vocabulary import Vocabulary

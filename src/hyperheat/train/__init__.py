@@ -1,22 +1,16 @@
-"""The one training loop: a task hands a `Job` to `fit`. Read `loop.py` first, then the files in the order it names them."""
+"""The training loop: a task gives `fit` a `Job`. Read `loop.py` first, then the files in the order it names them."""
 
-from hyperheat.train.curves import draw_curves
 from hyperheat.train.job import Job
-from hyperheat.train.loop import Outcome, TrainingError, fit
-from hyperheat.train.metrics import read_metrics
-from hyperheat.train.override import cook, from_dict, override, to_dict
-from hyperheat.train.settings import TrainSettings
+from hyperheat.train.log import draw_curves, read_metrics
+from hyperheat.train.loop import TrainingError, TrainOutcome, fit
+from hyperheat.train.run import TrainSettings
 
 __all__ = [
     "Job",
-    "Outcome",
+    "TrainOutcome",
     "TrainSettings",
     "TrainingError",
-    "cook",
     "draw_curves",
     "fit",
-    "from_dict",
-    "override",
     "read_metrics",
-    "to_dict",
 ]

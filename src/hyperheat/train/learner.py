@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from hyperheat.train.settings import TrainSettings
+from hyperheat.train.run import TrainSettings
 
 __all__ = ["Learner", "learning_rate"]
 

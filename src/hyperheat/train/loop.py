@@ -4,7 +4,9 @@
 
 Everything random in a batch is seeded from (seed, step, place of the batch in the step), and the batches of an epoch are a
 function of the epoch. So neither the number of processes nor being killed and resumed changes the result, the latter not
-by a single bit. Read on: stream.py (batches), learner.py (the update), state.py (budgets), checkpoint.py, metrics.py.
+by a single bit.
+
+Read on: job.py (batches), learner.py (the update), run.py (settings, budgets), checkpoint.py, log.py, process.py.
 """
 
 import math
@@ -22,18 +24,13 @@ from torch.nn.parallel import DistributedDataParallel
 
 from hyperheat.progress import duration
 from hyperheat.train.checkpoint import latest, prepare, read_checkpoint, whole_folder, write_checkpoint
-from hyperheat.train.interrupt import Interrupt
-from hyperheat.train.job import Job
+from hyperheat.train.job import Job, Step, StreamPosition, prefetch, steps
 from hyperheat.train.learner import Learner, learning_rate
-from hyperheat.train.memory import freed_memory_kept
-from hyperheat.train.processes import World, join
-from hyperheat.train.repeatable import repeatable, seed_batch
-from hyperheat.train.report import Report
-from hyperheat.train.settings import TrainSettings
-from hyperheat.train.state import State, ended_by
-from hyperheat.train.stream import Position, Step, prefetch, steps
+from hyperheat.train.log import RunReport
+from hyperheat.train.process import Interrupt, World, freed_memory_kept, join, repeatable, seed_batch
+from hyperheat.train.run import State, TrainSettings, ended_by
 
-__all__ = ["Outcome", "TrainingError", "fit"]
+__all__ = ["TrainOutcome", "TrainingError", "fit"]
 
 B = TypeVar("B")
 T = TypeVar("T")
@@ -44,7 +41,7 @@ class TrainingError(RuntimeError):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
+class TrainOutcome:
     """How a run ended."""
 
     ended_by: str
@@ -58,7 +55,7 @@ class Outcome:
     best_step: int
 
 
-def fit(job: Job[B, T], settings: TrainSettings, folder: str | Path, *, resume: bool = False) -> Outcome:
+def fit(job: Job[B, T], settings: TrainSettings, folder: str | Path, *, resume: bool = False) -> TrainOutcome:
     """Train `job.model` and keep checkpoints, the log and the best model in a folder.
 
     With `resume` a run goes on from its last checkpoint, or begins if there is none yet.
@@ -106,13 +103,15 @@ class _Run(Generic[B, T]):
             )
         self.loss = world.wrap(_Loss(job))
         self.saved = replace(self.state)
-        self.report: Report | None = None
+        self.report: RunReport | None = None
         self.begun = time.monotonic() - self.state.seconds
 
-    def train(self) -> Outcome:
+    def train(self) -> TrainOutcome:
         """All steps until a budget is used up, patience is at its end or a signal comes."""
         state, settings = self.state, self.settings
-        plan, ahead = tee(steps(self.job, settings.batches_per_step, Position(state.epoch, state.batch)))
+        plan, ahead = tee(
+            steps(self.job, settings.batches_per_step, StreamPosition(state.epoch, state.batch))
+        )
         mine = (batch for step in ahead for batch in self.world.share(step.batches))
         with closing(prefetch(mine, self.job.load)) as loaded, self._reporting():
             stopped = False
@@ -192,7 +191,7 @@ class _Run(Generic[B, T]):
         else:
             state.waited += 1
 
-    def _measure(self, report: Report) -> float:
+    def _measure(self, report: RunReport) -> float:
         state, watch = self.state, self.settings.watch
         with self.learner.averaged(), torch.no_grad(), self.learner.autocast:
             values = dict(self.job.validate())
@@ -231,9 +230,9 @@ class _Run(Generic[B, T]):
         except ValueError as error:
             raise ValueError(f"{checkpoint / 'training.safetensors'}: {error}") from error
 
-    def _outcome(self, ended: str) -> Outcome:
+    def _outcome(self, ended: str) -> TrainOutcome:
         state = self.state
-        return Outcome(
+        return TrainOutcome(
             ended_by=ended,
             step=state.step,
             epoch=state.epoch,
@@ -249,7 +248,7 @@ class _Run(Generic[B, T]):
         if not self.world.first:
             yield
             return
-        with closing(Report(self.settings, self.folder, self.state)) as self.report:
+        with closing(RunReport(self.settings, self.folder, self.state)) as self.report:
             yield
 
     def _synchronised(self, last: bool) -> AbstractContextManager[None]:
@@ -299,7 +298,7 @@ def _is_better(value: float, best: float | None, mode: str) -> bool:
     return best is None or (value < best if mode == "min" else value > best)
 
 
-def _farewell(outcome: Outcome, settings: TrainSettings, folder: Path) -> str:
+def _farewell(outcome: TrainOutcome, settings: TrainSettings, folder: Path) -> str:
     trained = f"{outcome.step:,} steps, {outcome.samples:,.0f} samples, {duration(outcome.seconds)}"
     if outcome.ended_by == "signal":
         return f"stopped by a signal after {trained}; the same command with --resume goes on from here"

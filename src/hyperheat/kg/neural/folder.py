@@ -22,7 +22,7 @@ from hyperheat.kg.neural.labels import BpeLabels
 from hyperheat.kg.neural.model import ModelConfig, Names, StatementModel
 from hyperheat.kg.statements import Statements
 from hyperheat.nn.folder import load_weights, save_weights
-from hyperheat.train.override import from_dict, to_dict
+from hyperheat.options import from_dict, to_dict
 
 __all__ = ["TrainedModel", "load_model", "save_model"]
 

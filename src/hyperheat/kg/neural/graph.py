@@ -13,7 +13,7 @@ import numpy as np
 
 from hyperheat.kg.statements import Statements
 from hyperheat.tensors import AttentionPlan, Segments, by_size, pair_sums, segments
-from hyperheat.tensors.gather import ArrayT
+from hyperheat.tensors.indices import ArrayT
 
 __all__ = [
     "EdgeGraph",

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from hyperheat.tensors.join import as_strings
+from hyperheat.tensors.collation import as_strings
 
 __all__ = ["BpeLabels", "LabelVectors", "NoLabels", "train_tokenizer"]
 

@@ -25,7 +25,7 @@ from hyperheat.kg.neural.stare_decoder import StareDecoder, StareReader
 from hyperheat.kg.statements import Statements
 from hyperheat.nn import HeatConfig
 from hyperheat.nn.fast.dropout import Dropout
-from hyperheat.tensors.join import map_arrays
+from hyperheat.tensors.indices import map_arrays
 
 __all__ = ["ModelConfig", "Names", "StatementModel", "to_torch"]
 

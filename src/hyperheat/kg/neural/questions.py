@@ -20,7 +20,7 @@ import numpy as np
 
 from hyperheat.kg.keys import expand, number_rows, number_statements, qualifier_sets
 from hyperheat.kg.statements import Statements
-from hyperheat.tensors.gather import ArrayT
+from hyperheat.tensors.indices import ArrayT
 
 __all__ = [
     "OBJECT",

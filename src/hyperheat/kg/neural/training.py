@@ -30,10 +30,10 @@ from hyperheat.kg.neural.recipes import KgSettings
 from hyperheat.kg.neural.scorer import ModelScorer
 from hyperheat.kg.ranking import rank
 from hyperheat.kg.statements import Statements, concatenate
-from hyperheat.tensors.gather import ArrayT
-from hyperheat.train import Outcome, fit
+from hyperheat.options import to_dict
+from hyperheat.tensors.indices import ArrayT
+from hyperheat.train import TrainOutcome, fit
 from hyperheat.train.checkpoint import latest
-from hyperheat.train.override import to_dict
 
 __all__ = ["KgJob", "train_model"]
 
@@ -167,7 +167,7 @@ class KgJob:
         save_model(self.trained, folder)
 
 
-def train_model(settings: KgSettings, data: Dataset, folder: str | Path, *, resume: bool = False) -> Outcome:
+def train_model(settings: KgSettings, data: Dataset, folder: str | Path, *, resume: bool = False) -> TrainOutcome:
     """Train a model in a folder, or go on with one."""
     kept = latest(Path(folder)) if resume else None
     path = None if kept is None else kept / "tokenizer.json"

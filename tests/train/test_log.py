@@ -1,12 +1,10 @@
 import json
 import sys
-from dataclasses import replace
 
 import pytest
 from tests.train.line import LineJob
 
 from hyperheat.train import TrainSettings, draw_curves, fit, read_metrics
-from hyperheat.train.state import State, ended_by, seconds_left
 
 
 def write_log(path, *records):
@@ -68,12 +66,3 @@ class Board:
 
     def close(self) -> None:
         pass
-
-
-def test_the_budget_that_ends_first_gives_the_time_left():
-    settings = TrainSettings(max_steps=100, max_samples=1000)
-    begin, now = State(step=10, samples=100, seconds=5.0), State(step=20, samples=400, seconds=15.0)
-    assert seconds_left(settings, begin, now) == pytest.approx(20.0)  # 600 samples at 30 a second
-    assert seconds_left(replace(settings, max_minutes=0.5), begin, now) == pytest.approx(15.0)
-    assert ended_by(settings, now) is None
-    assert ended_by(settings, State(step=100)) == "max_steps"

@@ -1,5 +1,6 @@
 """Real processes: killed at any moment, and several at once."""
 
+import platform
 import random
 import signal
 import subprocess
@@ -57,3 +58,23 @@ def test_two_processes_give_the_loss_curve_of_one_with_the_doubled_batch(tmp_pat
     assert len(losses[0]) == 20
     assert losses[1] == pytest.approx(losses[0], abs=1e-4)
     assert steps_of(tmp_path / "one") == steps_of(tmp_path / "two")
+
+
+FREE_MEMORY = """
+import numpy as np
+from hyperheat.bench.timing import _status_kb
+from hyperheat.train.process import freed_memory_kept
+
+before = _status_kb("VmRSS")
+with freed_memory_kept():
+    np.ones(25_000_000)  # is freed at once
+    print(_status_kb("VmRSS") - before)
+print(_status_kb("VmRSS") - before)
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other libraries have no such option")
+def test_freed_memory_is_kept_until_the_end():
+    run = subprocess.run([sys.executable, "-c", FREE_MEMORY], capture_output=True, text=True, check=True)
+    kept, after = map(int, run.stdout.split())
+    assert kept > 150_000 > after + 100_000

@@ -1,7 +1,15 @@
-"""Settings as text and as JSON: `lr=1e-3` on a command line, nested frozen dataclasses to plain values and back.
+"""Settings are frozen dataclasses; here they become JSON, come back from it, and take `key=value` from a command line.
 
-A field whose type is a choice between dataclasses is written by the name of the class: `message=DeepSetMessage`
-on the command line; in JSON `"DeepSetMessage"`, or `{"GnnConfig": {...}}` where the class has fields of its own.
+| type of the field            | JSON                     | command line           |
+|------------------------------|--------------------------|------------------------|
+| int, float, bool, str, None  | as they are              | `lr=1e-3`, `clip=none` |
+| Literal["a", "b"]            | "a"                      | `mode=a`               |
+| tuple[float, float]          | [0.9, 0.99]              | `betas=0.9,0.99`       |
+| a dataclass                  | {"size": 2}              | `bag.size=2`           |
+| one of several dataclasses   | {"GnnConfig": {...}}     | `model=GnnConfig`      |
+| type[A] or type[B], a class  | "A"                      | `message=A`            |
+
+Unknown keys are errors. Every message names the key, what was expected and what came.
 """
 
 import difflib
@@ -10,7 +18,7 @@ from dataclasses import MISSING, fields, is_dataclass, replace
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeGuard, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-__all__ = ["cook", "differences", "from_dict", "override", "to_dict"]
+__all__ = ["choices", "cook", "differences", "from_dict", "override", "to_dict"]
 
 C = TypeVar("C")
 _SCALARS = {
@@ -23,14 +31,14 @@ _SCALARS = {
 
 
 def cook(recipes: Mapping[str, Callable[[], C]], name: str, assignments: Sequence[str]) -> C:
-    """The settings of the recipe of that name, with fields replaced as by `override`."""
+    """The settings of the recipe called `name`, with fields replaced as by `override`."""
     if name not in recipes:
         raise ValueError(f"recipe: expected one of {', '.join(recipes)}, got {name!r}")
     return override(recipes[name](), assignments)
 
 
 def override(config: C, assignments: Sequence[str]) -> C:
-    """Replace fields by `name=value` or `part.name=value`, read as the type that the field is annotated with.
+    """Replace fields by `name=value` or `part.name=value`.
 
     All take effect at once, so that fields which must agree can change together.
     """
@@ -44,31 +52,29 @@ def override(config: C, assignments: Sequence[str]) -> C:
 
 
 def to_dict(config: Any) -> dict[str, Any]:
-    """Plain values for JSON; a part with a `to_dict` of its own is asked for it."""
-    if hasattr(config, "to_dict"):
-        return config.to_dict()
+    """Plain values for JSON."""
     hints = get_type_hints(type(config))
     return {f.name: _plain(hints[f.name], getattr(config, f.name)) for f in fields(config)}
 
 
-def from_dict(cls: type[C], values: Any) -> C:
-    """The inverse of `to_dict`; unknown keys, missing keys without a default and wrong types are refused."""
-    if hasattr(cls, "from_dict"):
-        return cast(Any, cls).from_dict(values)
+def from_dict(cls: type[C], values: Any, path: str = "") -> C:
+    """The inverse of `to_dict`. `path` is the dotted key that the values stand under, for messages."""
+    place = path or cls.__name__
     if not isinstance(values, dict):
-        raise ValueError(f"{cls.__name__}: expected settings by name, got {values!r}")
+        raise ValueError(f"{place}: expected settings by name, got {values!r}")
     hints = get_type_hints(cls)
     for name in values:
         if name not in hints:
-            raise ValueError(f"{cls.__name__}: {_unknown(name, hints)}")
+            raise ValueError(f"{place}: {_unknown(name, hints)}")
     for f in fields(cast(Any, cls)):
         if f.name not in values and f.default is MISSING and f.default_factory is MISSING:
-            raise ValueError(f"{cls.__name__}: expected a value for {f.name}, got none")
-    return cls(**{name: _typed(hints[name], value, name) for name, value in values.items()})
+            raise ValueError(f"{place}: expected a value for {f.name}, got none")
+    inside = f"{path}." if path else ""
+    return cls(**{name: _typed(hints[name], value, f"{inside}{name}") for name, value in values.items()})
 
 
 def differences(one: Any, other: Any, path: str = "") -> list[tuple[str, Any, Any]]:
-    """Where two JSON values differ: the dotted key and both values, None for one that is not there."""
+    """Where two JSON values differ: the dotted key and both values, None for a missing one."""
     if isinstance(one, dict) and isinstance(other, dict):
         keys = [*one, *(key for key in other if key not in one)]
         return [
@@ -77,6 +83,16 @@ def differences(one: Any, other: Any, path: str = "") -> list[tuple[str, Any, An
             for found in differences(one.get(key), other.get(key), f"{path}.{key}".lstrip("."))
         ]
     return [] if one == other else [(path, one, other)]
+
+
+def choices(cls: type[Any]) -> dict[str, dict[str, type[Any]]]:
+    """The fields of a dataclass that hold a class, and the classes each may hold, by name."""
+    slots = {name: _options(hint) for name, hint in get_type_hints(cls).items()}
+    return {
+        name: {_class_of(option).__name__: _class_of(option) for option in options}
+        for name, options in slots.items()
+        if all(_is_class_slot(option) for option in options)
+    }
 
 
 def _changed(config: Any, changes: list[tuple[list[str], str]], path: str) -> Any:
@@ -101,12 +117,8 @@ def _changed(config: Any, changes: list[tuple[list[str], str]], path: str) -> An
     return replace(config, **values)
 
 
-def _is_part(hint: Any) -> TypeGuard[type[Any]]:
-    return isinstance(hint, type) and is_dataclass(hint)
-
-
 def _parsed(hint: Any, text: str) -> Any:
-    """Text to a value of a type; ValueError or KeyError where it is none."""
+    """Text to a value of a type; ValueError or KeyError if it is none."""
     options = _options(hint)
     if len(options) > 1:
         return _first(options, lambda option: _parsed(option, text))
@@ -115,6 +127,8 @@ def _parsed(hint: Any, text: str) -> Any:
     if get_origin(hint) is tuple:
         parts = [part.strip() for part in text.strip("()[]").split(",") if part.strip()]
         return tuple(_parsed(item, part) for item, part in zip(_items(hint, parts), parts, strict=True))
+    if _is_class_slot(hint):
+        return {_class_of(hint).__name__: _class_of(hint)}[text]
     if _is_part(hint):
         return {hint.__name__: hint}[text]()
     return _SCALARS[hint][1](text)
@@ -126,14 +140,16 @@ def _typed(hint: Any, value: Any, path: str) -> Any:
     if len(options) > 1:
         return _choose(options, value, path)
     if _is_part(hint):
-        return from_dict(hint, value)
+        return from_dict(hint, value, path)
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is Literal and value in arguments:
         return value
-    if origin is tuple and isinstance(value, list):
-        return tuple(_typed(item, part, path) for item, part in zip(_items(hint, value), value, strict=True))
+    if origin is tuple and isinstance(value, list) and len(items := _items(hint, value)) == len(value):
+        return tuple(_typed(item, part, path) for item, part in zip(items, value, strict=True))
     if origin is dict and isinstance(value, dict):
         return {key: _typed(arguments[1], part, f"{path}.{key}") for key, part in value.items()}
+    if _is_class_slot(hint) and value == _class_of(hint).__name__:
+        return _class_of(hint)
     if hint is float and type(value) in (int, float):
         return float(value)
     if type(value) is hint:
@@ -142,19 +158,20 @@ def _typed(hint: Any, value: Any, path: str) -> Any:
 
 
 def _choose(options: list[Any], value: Any, path: str) -> Any:
-    """The option that a JSON value is of: a part goes by the name of its class."""
+    """The option that a JSON value belongs to; a dataclass is given by its name."""
     parts = {option.__name__: option for option in options if _is_part(option)}
     name, inner = next(iter(value.items())) if isinstance(value, dict) and len(value) == 1 else (value, {})
     if isinstance(name, str) and name in parts:
-        return from_dict(parts[name], inner)
+        return from_dict(parts[name], inner, path)
     try:
         return _first([o for o in options if not _is_part(o)], lambda option: _typed(option, value, path))
     except ValueError:
-        expected = " or ".join(map(_description, options))
-        raise ValueError(f"{path}: expected {expected}, got {value!r}") from None
+        raise ValueError(f"{path}: expected {_describe_any(options)}, got {value!r}") from None
 
 
 def _plain(hint: Any, value: Any) -> Any:
+    if isinstance(value, type):
+        return value.__name__
     if _is_part(type(value)):
         inner = to_dict(value)
         if len(_options(hint)) == 1:
@@ -163,22 +180,31 @@ def _plain(hint: Any, value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
+def _is_part(hint: Any) -> TypeGuard[type[Any]]:
+    return isinstance(hint, type) and is_dataclass(hint)
+
+
+def _is_class_slot(hint: Any) -> bool:
+    return get_origin(hint) is type
+
+
+def _class_of(hint: Any) -> type[Any]:
+    """A for the hint type[A]."""
+    return get_args(hint)[0]
+
+
 def _options(hint: Any) -> list[Any]:
     return list(get_args(hint)) if get_origin(hint) in (Union, UnionType) else [hint]
 
 
 def _items(hint: Any, values: Sequence[Any]) -> list[Any]:
-    """The types of the entries of a tuple; ValueError where there are more or fewer."""
+    """The types of the entries of a tuple."""
     items = list(get_args(hint))
-    if items[-1] is Ellipsis:
-        return items[:1] * len(values)
-    if len(items) != len(values):
-        raise ValueError(f"expected {len(items)} values, got {len(values)}")
-    return items
+    return items[:1] * len(values) if items[-1] is Ellipsis else items
 
 
 def _first(options: Iterable[Any], attempt: Callable[[Any], Any]) -> Any:
-    """The first attempt that succeeds; None is tried first and text last, which would take anything."""
+    """The first attempt that succeeds; None is tried first, and str last because any text fits it."""
     for option in sorted(options, key=lambda option: (option is str, option is not NoneType)):
         try:
             return attempt(option)
@@ -189,15 +215,23 @@ def _first(options: Iterable[Any], attempt: Callable[[Any], Any]) -> Any:
 
 def _description(hint: Any) -> str:
     if len(options := _options(hint)) > 1:
-        return " or ".join(_description(option) for option in options)
+        return _describe_any(options)
     if get_origin(hint) is Literal:
         return "one of " + ", ".join(map(str, get_args(hint)))
     if get_origin(hint) is tuple:
         items = get_args(hint)
         if items[-1] is Ellipsis:
             return f"a list of {_description(items[0])}"
-        return f"{len(items)} values with commas between ({', '.join(map(_description, items))})"
+        return f"{len(items)} values separated by commas ({', '.join(map(_description, items))})"
+    if _is_class_slot(hint):
+        return _class_of(hint).__name__
     return _SCALARS[hint][0] if hint in _SCALARS else getattr(hint, "__name__", str(hint))
+
+
+def _describe_any(options: list[Any]) -> str:
+    if all(_is_class_slot(option) for option in options):
+        return "one of " + ", ".join(map(_description, options))
+    return " or ".join(map(_description, options))
 
 
 def _whole(text: str) -> int:

@@ -12,17 +12,16 @@ from typing import TYPE_CHECKING, Generic
 import numpy as np
 
 from hyperheat.hypergraph import Hypergraph
-from hyperheat.tensors.gather import ArrayT, PairSums, Segments, pair_sums, segments
-from hyperheat.tensors.join import (
-    NodeBatch,
-    Strings,
-    as_strings,
-    check_graphs,
+from hyperheat.tensors.indices import (
+    ArrayT,
+    PairSums,
+    Segments,
     join_columns,
-    join_strings,
     map_arrays,
+    pair_sums,
     renumber,
     running_sum,
+    segments,
 )
 from hyperheat.tensors.layout import Group, Layout, by_size
 from hyperheat.tensors.vocabulary import Vocabulary
@@ -30,7 +29,39 @@ from hyperheat.tensors.vocabulary import Vocabulary
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["AttentionPlan", "HypergraphBatch", "collate"]
+__all__ = [
+    "AttentionPlan",
+    "HypergraphBatch",
+    "NodeBatch",
+    "Strings",
+    "as_strings",
+    "check_graphs",
+    "collate",
+    "join_strings",
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Strings(Generic[ArrayT]):
+    """The distinct strings of a batch: subtoken i, a row of the vocabulary, belongs to string `owner[i]`."""
+
+    tokens: ArrayT
+    owner: Segments[ArrayT]
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeBatch(Generic[ArrayT]):
+    """The nodes of several graphs."""
+
+    num_graphs: int
+    num_nodes: int
+    vocabulary: str
+    """The fingerprint of the vocabulary whose rows the batch speaks of."""
+    node_offsets: ArrayT
+    """Nodes of graph g are node_offsets[g] .. node_offsets[g+1]."""
+    labels: Strings[ArrayT]
+    label: ArrayT
+    """The string in `labels` of each node [N]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,3 +180,33 @@ def _plan(
         edges=segments(np.where(layout.edge >= 0, layout.edge, num_edges), num_edges + 1),
         waste=layout.waste,
     )
+
+
+def check_graphs(graphs: Sequence[Hypergraph]) -> None:
+    """Refuse what cannot be a batch."""
+    if len(graphs) == 0:
+        raise ValueError("graphs: expected at least one hypergraph, got an empty sequence")
+    for index, graph in enumerate(graphs):
+        if not isinstance(graph, Hypergraph):
+            raise TypeError(f"graphs[{index}]: expected a Hypergraph, got {type(graph).__name__}")
+
+
+def join_strings(graphs: Sequence[Hypergraph]) -> tuple[list[str], np.ndarray, np.ndarray, np.ndarray]:
+    """One string table for all graphs, and their label, relation and qualifier columns renumbered to it."""
+    index: dict[str, int] = {}
+    label, relation, qualifier = [], [], []
+    for graph in graphs:
+        shared = np.array([index.setdefault(name, len(index)) for name in graph.names] or [0], dtype=np.int64)
+        label.append(shared[graph.label])
+        relation.append(shared[graph.relation])
+        qualifier.append(
+            np.where(graph.qualifier >= 0, shared[np.maximum(graph.qualifier, 0)], graph.qualifier)
+        )
+    return list(index), np.concatenate(label), np.concatenate(relation), np.concatenate(qualifier)
+
+
+def as_strings(ids: list[tuple[int, ...]]) -> Strings[np.ndarray]:
+    """The rows of each string's subtokens, as arrays."""
+    owner = np.repeat(np.arange(len(ids)), np.fromiter(map(len, ids), dtype=np.int64, count=len(ids)))
+    tokens = np.fromiter((i for string in ids for i in string), dtype=np.int64, count=len(owner))
+    return Strings(tokens=tokens, owner=segments(owner, len(ids)))

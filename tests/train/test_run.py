@@ -1,6 +1,8 @@
+from dataclasses import replace
+
 import pytest
 
-from hyperheat.train import TrainSettings
+from hyperheat.train.run import State, TrainSettings, ended_by, seconds_left
 
 
 @pytest.mark.parametrize(
@@ -26,3 +28,12 @@ def test_a_wrong_setting_says_what_was_expected(values, message):
 def test_max_steps_may_grow_only_where_no_schedule_depends_on_it():
     assert "max_steps" in TrainSettings(max_steps=5).may_change()
     assert "max_steps" not in TrainSettings(max_steps=5, schedule="cosine").may_change()
+
+
+def test_the_budget_that_ends_first_gives_the_time_left():
+    settings = TrainSettings(max_steps=100, max_samples=1000)
+    begin, now = State(step=10, samples=100, seconds=5.0), State(step=20, samples=400, seconds=15.0)
+    assert seconds_left(settings, begin, now) == pytest.approx(20.0)  # 600 samples at 30 a second
+    assert seconds_left(replace(settings, max_minutes=0.5), begin, now) == pytest.approx(15.0)
+    assert ended_by(settings, now) is None
+    assert ended_by(settings, State(step=100)) == "max_steps"

@@ -5,8 +5,8 @@ import pytest
 
 from hyperheat.nn import HeatConfig
 from hyperheat.nn.message import DeepSetMessage
-from hyperheat.train import TrainSettings, from_dict, override, to_dict
-from hyperheat.train.override import differences
+from hyperheat.options import differences, from_dict, override, to_dict
+from hyperheat.train import TrainSettings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +66,7 @@ def test_fields_that_must_agree_change_together():
         ("bag.size=", "bag.size: expected an int, got ''"),
         ("quick=maybe", "quick: expected true or false, got 'maybe'"),
         ("kind=three", "kind: expected one of one, two, got 'three'"),
-        ("betas=0.5", r"betas: expected 2 values with commas between \(a number, a number\), got '0.5'"),
+        ("betas=0.5", r"betas: expected 2 values separated by commas \(a number, a number\), got '0.5'"),
         ("name.first=1", "name.first: expected a setting that has parts, got 'first'"),
         ("encoder=Sack", "encoder: expected HeatConfig or Bag, got 'Sack'"),
         ("encoder.heads=7", "dim: expected an even multiple of heads=7, got 256"),
@@ -105,6 +105,16 @@ def test_plain_values_are_json():
         ({"name": "a", "rate": "1"}, "rate: expected a number or none, got '1'"),
         ({"name": "a", "encoder": {"Sack": {}}}, "encoder: expected HeatConfig or Bag"),
         (["name"], "Whole: expected settings by name"),
+        ({"name": "a", "betas": [0.5]}, r"betas: expected 2 values .*, got \[0.5\]"),
+        (
+            {"name": "a", "bag": {"sizes": 1}},
+            "bag: expected one of words, size, got 'sizes'; did you mean 'size'",
+        ),
+        ({"name": "a", "bag": {"size": "1"}}, "bag.size: expected an int, got '1'"),
+        (
+            {"name": "a", "encoder": {"HeatConfig": {"message": "Mail"}}},
+            "encoder.message: expected .*AttentionMessage",
+        ),
     ],
 )
 def test_wrong_plain_values_are_refused(values, message):
