@@ -53,9 +53,9 @@ CALL = "def f(a, b):\n    return g(a, b)\n"
 @pytest.mark.parametrize(
     ("place", "rule", "span", "message", "line"),
     [
-        (0, "HH101", (2, 14, 2, 15), "`b` may be meant instead of `a`", "    return g(b, b)"),
-        (1, "HH101", (2, 17, 2, 18), "`a` may be meant instead of `b`", "    return g(a, a)"),
-        (2, "HH201", (2, 12, 2, 19), "`a` and `b` may be meant in each other's place", "    return g(b, a)"),
+        (0, "HH101", (2, 14, 2, 15), "did you mean `b` instead of `a`?", "    return g(b, b)"),
+        (1, "HH101", (2, 17, 2, 18), "did you mean `a` instead of `b`?", "    return g(a, a)"),
+        (2, "HH201", (2, 12, 2, 19), "arguments look swapped: did you mean `g(b, a)`?", "    return g(b, a)"),
     ],
 )
 def test_a_finding_says_where_what_and_how_to_repair_it(place, rule, span, message, line):
@@ -96,8 +96,8 @@ def test_other_repairs_of_the_place_are_told_the_likeliest_first():
     text = "def f(a, b, c, d, e, h):\n    return a\n"
     file = scan(text, lambda _: np.array([1.0, 8.0, 3.0, 2.0, 5.0, 1e-4]))
     finding = best(file)
-    assert finding.message == "`c` may be meant instead of `a`"
-    assert [(a.message[:3], a.confidence) for a in finding.alternatives] == [
+    assert finding.message == "did you mean `c` instead of `a`?"
+    assert [(a.message.split()[3], a.confidence) for a in finding.alternatives] == [
         ("`h`", 0.25),
         ("`d`", 0.15),
         ("`e`", 0.1),

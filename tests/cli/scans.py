@@ -105,7 +105,7 @@ def _finding(path: str, function: str, line: int, bug: re.Match[str]) -> Finding
         end_line=line,
         end_column=end,
         function=function,
-        message="`b` may be meant instead of `a`",
+        message="did you mean `b` instead of `a`?",
         confidence=confidence,
         tier=CALIBRATION.tier(confidence),
         fix=Fix((FileEdit(line=line, column=start, end_line=line, end_column=end, text="b"),)),

@@ -11,7 +11,7 @@ from tests.check.repairs import commit_all
 from tests.cli.scans import BUGGY, CLEAN, Project
 
 FRAME = """\
-HH101 variable-misuse: `b` may be meant instead of `a`  [confidence 0.950, tier A]
+HH101 variable-misuse: did you mean `b` instead of `a`?  [confidence 0.950, tier A]
  --> a.py:2:16 in area
   |
 1 | def area(a, b):

@@ -50,11 +50,11 @@ def test_a_line(project: Project):
         "     > 5 | def scale(a, b):\n"
         "0.65   6 |     return a - a  # 0.65\n\n"
         "The model's own probability that nothing is wrong here is 0.500. What may be wrong, surest first:\n\n"
-        "0.650 B  6:16  HH101  `b` may be meant instead of `a`\n"
+        "0.650 B  6:16  HH101  did you mean `b` instead of `a`?\n"
         "         Not reported: shown from tier A on, confidence 0.8 (--show-all).\n"
     )
     assert (
-        "0.950 A  2:16  HH101  `b` may be meant instead of `a`\n         Reported.\n"
+        "0.950 A  2:16  HH101  did you mean `b` instead of `a`?\n         Reported.\n"
         in project.run("explain", "a.py:1").out
     )
 

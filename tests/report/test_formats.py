@@ -28,14 +28,14 @@ def test_json_is_the_report():
         "end_line": 4,
         "end_column": 34,
         "function": "merge",
-        "message": "`right` may be meant instead of `left`",
+        "message": "did you mean `right` instead of `left`?",
         "confidence": 0.941,
         "tier": "A",
         "fix": {"edits": [{"line": 4, "column": 30, "end_line": 4, "end_column": 34, "text": "right"}]},
         "alternatives": [
             {
                 "kind": "comparison-operator",
-                "message": "`!=` may be meant instead of `==`",
+                "message": "did you mean `!=` instead of `==`?",
                 "confidence": 0.031,
                 "fix": {"edits": [{"line": 4, "column": 17, "end_line": 4, "end_column": 19, "text": "!="}]},
             }
@@ -118,7 +118,7 @@ def test_sarif_says_what_services_need():
         }
     ]
     # No placeholder, no link, no escape code.
-    assert r"`{{0}}[a\](https://example.org)\x1b]0;x\x07</script>" in hostile["message"]["text"]
+    assert r"`not {{0}}[a\](https://example.org)\x1b]0;x\x07</script>" in hostile["message"]["text"]
     (invocation,) = run["invocations"]
     notifications = invocation["toolExecutionNotifications"]
     assert [notification["descriptor"]["id"] for notification in notifications] == ["HH901", "HH900"]

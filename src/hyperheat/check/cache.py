@@ -30,7 +30,7 @@ from hyperheat.files import SkippedFile, read_regular, write_whole
 
 __all__ = ["Cache", "Entry"]
 
-_VERSION = 2
+_VERSION = 3
 _MAX_ENTRY = 20_000_000
 _MAX_BYTES = 256_000_000
 _MAX_AGE = 30 * 86400.0

@@ -25,24 +25,24 @@ RULES: dict[str, Rule] = {
         Rule(
             id="HH101",
             name="variable-misuse",
-            summary="A variable is used where another one is meant.",
+            summary="The wrong variable is used.",
             kinds=("variable-misuse",),
             help=(
-                "The name at this place is a variable of the function, but another one that has a value here fits "
-                "better with how both are used: `area(width, width)` for `area(width, height)`. Copied lines in "
-                "which one name was not changed are the usual cause. Only parameters and local names are "
-                "compared; names from outside the function are not."
+                "Another variable of the function that has a value here fits better with how both are used: "
+                "`area(width, width)` instead of `area(width, height)`. The usual cause is a copied line in which one "
+                "name was not changed. Only parameters and local names are compared; names from outside the "
+                "function are not."
             ),
         ),
         Rule(
             id="HH201",
             name="swapped-arguments",
-            summary="Two arguments of a call stand in each other's place.",
+            summary="Two arguments of a call are swapped.",
             kinds=("argument-swap",),
             help=(
-                "Two positional arguments of the call look as if they had changed places: `resize(height, width)` "
-                "where the function takes the width first. Compare with the signature; passing the arguments by "
-                "keyword removes the doubt for every later reader."
+                "Two positional arguments of the call look swapped: `resize(height, width)` where the function takes "
+                "the width first. Compare the call with the signature. Passing the arguments by keyword removes the "
+                "doubt for every later reader."
             ),
         ),
         Rule(
@@ -51,35 +51,35 @@ RULES: dict[str, Rule] = {
             summary="A condition uses the wrong comparison or boolean operator.",
             kinds=("comparison-operator", "boolean-operator"),
             help=(
-                "The comparison (`<` for `<=`, `==` for `!=`, `in` for `not in`), the `and` or `or`, or a `not` that "
-                "is missing or too much, turns the condition into something else than the code around it expects. "
-                "Look at the border case: what should happen when both sides are equal, or empty?"
+                "A wrong comparison (`<` instead of `<=`, `==` instead of `!=`, `in` instead of `not in`), a wrong `and` or "
+                "`or`, or a missing or unexpected `not` makes the condition differ from what the code around it "
+                "expects. Look at the edge case: what should happen when both sides are equal, or empty?"
             ),
         ),
         Rule(
             id="HH302",
             name="wrong-operation",
-            summary="An operation or an assignment uses the wrong arithmetic operator.",
+            summary="An operation or an assignment uses the wrong operator.",
             kinds=("binary-operator", "augmented-assignment"),
             help=(
-                "The operator computes something else than the code around it expects (`+` for `-`, `/` for `//`), or "
-                "an assignment replaces a value that it should change (`=` for `+=`)."
+                "The operator does not compute what the code around it expects (`+` instead of `-`, `/` instead of `//`), "
+                "or an assignment replaces a value that it should change (`=` instead of `+=`)."
             ),
         ),
         Rule(
             id="HH401",
             name="wrong-literal",
-            summary="A small number is off, or a truth value is the wrong one.",
+            summary="A small number or a truth value is wrong.",
             kinds=("literal",),
             help=(
-                "The constant (-2, -1, 0, 1, 2, `True` or `False`) is probably not the one that is meant: an index "
-                "or a step off by one, or a flag the wrong way round."
+                "The constant (-2, -1, 0, 1, 2, `True` or `False`) is probably wrong: an index or a step off by one, "
+                "or a flag that should be the opposite."
             ),
         ),
         Rule(
             id="HH900",
             name="not-parsed",
-            summary="A file is not Python source that can be read, so nothing in it was checked.",
+            summary="A file could not be read as Python source, so nothing in it was checked.",
             help=(
                 "The file has a syntax error, an unknown encoding or bytes that are not text. Its functions were not "
                 "checked; all other files were. Exclude the file if it is not meant to be read."
@@ -88,10 +88,10 @@ RULES: dict[str, Rule] = {
         Rule(
             id="HH901",
             name="skipped",
-            summary="A file or function was left out because it is too large, too deep or took too long.",
+            summary="A file or function was skipped because it is too large, too deeply nested or took too long.",
             help=(
-                "Reading it would have gone beyond the limits on size, nesting, time or memory that keep one file "
-                "from stopping the scan of all others. Generated and minified code is the usual cause: exclude it."
+                "Checking it would exceed the limits on size, nesting, time or memory that keep one file from stopping "
+                "the whole run. Generated and minified code is the usual cause: exclude it."
             ),
         ),
     )

@@ -9,6 +9,9 @@ from hyperheat.rewrites.edit import Edit, Rewrite, Span
 
 __all__ = ["Case", "Kind", "replaced"]
 
+_LONGEST = 40  # characters of code that a message quotes
+_LONGEST_CALL = 60
+
 
 @dataclass(frozen=True, slots=True)
 class Case:
@@ -26,14 +29,19 @@ class Case:
 class Kind:
     """One kind of bug and of repair.
 
-    `message` is what a rewrite says, `messages` hold others for particular replacements; `texts` are all replacements
-    of a kind that knows them beforehand; `find` lists the rewrites, in a module whose docstring is the manual page;
-    `valid` are cases with rewrites, `invalid` are cases without any.
+    `message` is what a finding says, `messages` hold others for particular replacements, and `brief` is said in their
+    place where the repaired code is too long to quote; `texts` are all replacements of a kind that knows them
+    beforehand; `find` lists the rewrites, in a module whose docstring is the manual page; `valid` are cases with
+    rewrites, `invalid` are cases without any.
+
+    Messages may quote `{original}` and `{replacement}`, the two arguments `{first}` and `{second}`, and `{repaired}`, the
+    code at the location as it should be.
     """
 
     name: str
     message: str
     messages: Mapping[str, str] = field(default_factory=dict)
+    brief: str = ""
     texts: tuple[str, ...] = ()
     find: Callable[[Body], Iterable[Rewrite]]
     valid: tuple[Case, ...]
@@ -45,14 +53,18 @@ class Kind:
         return sys.modules[self.find.__module__].__doc__ or ""
 
     def describe(self, rewrite: Rewrite, source: str) -> str:
-        """What a rewrite says in plain words about a function's source: "`left` may be meant instead of `right`"."""
+        """What a finding says about a function's source: "did you mean `left` instead of `right`?"."""
         first, second = rewrite.arguments or (rewrite.location, rewrite.location)
+        repaired = _one_line(rewrite.apply(source), rewrite.after)
         message = self.messages.get(rewrite.replacement, self.message)
+        if self.brief and len(repaired) > _LONGEST_CALL:
+            message = self.brief
         return message.format(
             original=rewrite.original,
             replacement=rewrite.replacement,
-            first=_excerpt(source, first),
-            second=_excerpt(source, second),
+            first=_shortened(_one_line(source, first)),
+            second=_shortened(_one_line(source, second)),
+            repaired=repaired if self.brief else _shortened(repaired),
         )
 
 
@@ -71,7 +83,9 @@ def replaced(
     )
 
 
-def _excerpt(source: str, span: Span) -> str:
-    """The text of a span on one line, shortened."""
-    text = " ".join(source[span.start : span.end].split())
-    return text if len(text) <= 40 else f"{text[:37]}..."
+def _one_line(source: str, span: Span) -> str:
+    return " ".join(source[span.start : span.end].split())
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."

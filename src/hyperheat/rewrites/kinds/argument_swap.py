@@ -1,4 +1,4 @@
-"""Two arguments of a call stand in each other's place.
+"""Two arguments of a call are swapped.
 
 Any two positional arguments of a call may change places, with the parentheses around them. Keyword arguments have
 no order. Neither have arguments after a starred one a known place. Arguments that are the same expression are not
@@ -61,7 +61,8 @@ INVALID = (
 
 ARGUMENT_SWAP = Kind(
     name=_NAME,
-    message="`{first}` and `{second}` may be meant in each other's place",
+    message="arguments look swapped: did you mean `{repaired}`?",
+    brief="arguments look swapped: `{first}` and `{second}`",
     find=_find,
     valid=VALID,
     invalid=INVALID,

@@ -77,7 +77,7 @@ INVALID = (
 
 AUGMENTED_ASSIGNMENT = Kind(
     name=_NAME,
-    message="`{replacement}` may be meant instead of `{original}`",
+    message="did you mean `{replacement}` instead of `{original}`?",
     texts=_OPERATORS,
     find=_find,
     valid=VALID,

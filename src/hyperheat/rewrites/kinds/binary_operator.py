@@ -64,7 +64,7 @@ INVALID = (
 
 BINARY_OPERATOR = Kind(
     name=_NAME,
-    message="`{replacement}` may be meant instead of `{original}`",
+    message="did you mean `{replacement}` instead of `{original}`?",
     texts=tuple(text for text, _ in BINARY.values()),
     find=_find,
     valid=VALID,

@@ -1,4 +1,4 @@
-"""A condition joins its parts in the wrong way, or a `not` is missing or too much.
+"""A condition joins its parts in the wrong way, or a `not` is missing or unexpected.
 
 Each `and` may become `or` and the other way round. Both are associative, so that no other part of the condition
 is regrouped by this.
@@ -103,7 +103,7 @@ VALID = (
         ("    g(a == 1 or a != 2 or a > 3)", "    g(a == 1 and a != 2 and a > 3)"),
     ),
     Case("a missing `not`", "def f(a):\n    if a.b(1): pass", ("    if not a.b(1): pass",)),
-    Case("a `not` too much", "def f(a):\n    while not a[0]: pass", ("    while a[0]: pass",)),
+    Case("an unexpected `not`", "def f(a):\n    while not a[0]: pass", ("    while a[0]: pass",)),
     Case("parentheses stay", "def f(a):\n    assert not(a)", ("    assert (a)",)),
     Case(
         "`not` before parentheses where it would not reach far enough without",
@@ -131,10 +131,10 @@ INVALID = (
 
 BOOLEAN_OPERATOR = Kind(
     name=_NAME,
-    message="`{replacement}` may be meant instead of `{original}`",
+    message="did you mean `{replacement}` instead of `{original}`?",
     messages={
-        _NEGATED: "a `not` may be missing before `{first}`",
-        _PLAIN: "the `not` may be too much in `{first}`",
+        _NEGATED: "missing `not`: did you mean `{repaired}`?",
+        _PLAIN: "unexpected `not`: did you mean `{repaired}`?",
     },
     texts=(*_OTHER, _PLAIN, _NEGATED),
     find=_find,

@@ -80,7 +80,7 @@ INVALID = (
 
 LITERAL = Kind(
     name=_NAME,
-    message="`{replacement}` may be meant instead of `{original}`",
+    message="did you mean `{replacement}` instead of `{original}`?",
     texts=tuple(_OTHERS),
     find=_find,
     valid=VALID,

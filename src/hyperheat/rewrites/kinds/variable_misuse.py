@@ -124,7 +124,7 @@ INVALID = (
 
 VARIABLE_MISUSE = Kind(
     name=_NAME,
-    message="`{replacement}` may be meant instead of `{original}`",
+    message="did you mean `{replacement}` instead of `{original}`?",
     find=_find,
     valid=VALID,
     invalid=INVALID,
