@@ -10,7 +10,7 @@ from hyperheat.detector.sample import Candidates
 
 
 def assert_equal(one, other):
-    for name in ("origin", "source", "graph", "pairs", "target"):
+    for name in ("origin", "source", "graph", "pairs", "repairs"):
         assert getattr(one, name) == getattr(other, name)
     assert (one.token_of == other.token_of).all()
     for field in fields(Candidates):
@@ -63,7 +63,7 @@ def test_other_files_are_refused(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda s: replace(s, target=len(s.candidates)), "target: expected -1 to"),
+        (lambda s: replace(s, repairs=(len(s.candidates),)), "repairs: expected rising places"),
         (lambda s: replace(s, token_of=s.token_of[:-1]), "token_of: expected a node or -1"),
         (
             lambda s: replace(s, candidates=replace(s.candidates, location=s.candidates.location[::-1])),

@@ -19,7 +19,7 @@ SPLITS = ("train", "valid", "test")
 
 HEAD = {
     "format": "hyperheat-bugs",
-    "version": 1,
+    "version": 2,
     "rewrites": {"kinds": list(KINDS), "texts": [list(text) for text in TEXTS]},
 }
 """How every manifest begins. Candidates in shards are numbers, which mean something by the lists of rewrites alone."""

@@ -2,8 +2,8 @@
 
 project, version, path, function, line, tags, source    where a sample comes from, and its text
 names, label, relation, offsets, qualifier, node        its hypergraph, as in `hyperheat.hypergraph.parquet`
-pairs_names, ...                                        its graph of pairs, likewise
-token_of, candidates_location, ..., target              see `Sample`
+candidates_location, ..., repairs                        see `Sample`
+token_of, pairs_names, ...                              its graph of pairs, likewise; not in every file
 """
 
 import os
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from hyperheat.detector.sample import NO_BUG, TEXTS, Candidates, Origin, Sample
+from hyperheat.detector.sample import TEXTS, Candidates, Origin, Sample
 from hyperheat.extras import require
 from hyperheat.files import whole_file
 from hyperheat.hypergraph.parquet import (
@@ -31,20 +31,20 @@ __all__ = ["Shard", "read_shard", "write_shard"]
 _GROUP = 512
 _PAIRS = "pairs_"
 _TEXTS = ("project", "version", "path", "function", "source")
-_NUMBERS = ("line", "target")
 _CANDIDATES = tuple(field.name for field in fields(Candidates))
-_LISTS = ("token_of", *(f"candidates_{name}" for name in _CANDIDATES))
+_LISTS = ("repairs", *(f"candidates_{name}" for name in _CANDIDATES))
+_TOKENS = "token_of"
 
 
-def write_shard(samples: Iterable[Sample], path: str | os.PathLike[str]) -> int:
+def write_shard(samples: Iterable[Sample], path: str | os.PathLike[str], *, pairs: bool = True) -> int:
     """Write samples and return how many there were; the file appears only when all are written."""
     arrow, parquet = require("pyarrow"), require("pyarrow.parquet")
-    schema = arrow.schema(_fields(pairs=True))
+    schema = arrow.schema(_fields(pairs=pairs))
     settings = {"compression": "zstd", "compression_level": 3}
     count = 0
     with whole_file(path) as temporary, parquet.ParquetWriter(temporary, schema, **settings) as writer:
         for group in _groups(samples):
-            writer.write_batch(arrow.record_batch(_encode(group), schema=schema))
+            writer.write_batch(arrow.record_batch(_encode(group, pairs=pairs), schema=schema))
             count += len(group)
     return count
 
@@ -67,8 +67,8 @@ class Shard:
             table = parquet.read_table(path, columns=[field.name for field in expected], partitioning=None)
             self._graphs = GraphColumns(table)
             self._pairs = GraphColumns(table, _PAIRS) if pairs else None
-            self._lists = {name: ListColumn(table, name) for name in _LISTS}
-            self._values = {name: table[name].to_pylist() for name in (*_TEXTS, *_NUMBERS, "tags")}
+            self._lists = {name: ListColumn(table, name) for name in (*_LISTS, *([_TOKENS] if pairs else []))}
+            self._values = {name: table[name].to_pylist() for name in (*_TEXTS, "line", "tags")}
         except FileNotFoundError:
             raise
         except (arrow.ArrowException, OSError, ValueError) as error:
@@ -97,22 +97,23 @@ class Shard:
             source=values["source"],
             graph=self._graphs.graph(row),
             pairs=None if self._pairs is None else self._pairs.graph(row),
-            token_of=np.asarray(lists["token_of"]),
+            token_of=np.asarray(lists.get(_TOKENS, np.zeros(0, np.int32))),
             candidates=Candidates(**columns),
-            target=values["target"],
+            repairs=tuple(np.asarray(lists["repairs"]).tolist()),
         )
         _check(sample)
         return sample
 
     def sizes(self) -> list[int]:
         """The number of nodes of each sample."""
-        return self._lists["token_of"].lengths().tolist()
+        return self._graphs.sizes()
 
 
 def _check(sample: Sample) -> None:
     """Refuse numbers that lead outside of the sample: a wrong file must not become a crash in a model."""
     nodes, rows = sample.graph.num_nodes, len(sample.candidates)
-    if len(sample.token_of) != nodes or not _within(sample.token_of, -1, nodes):
+    tokens = 0 if sample.pairs is None else nodes
+    if len(sample.token_of) != tokens or not _within(sample.token_of, -1, nodes):
         raise ValueError(f"token_of: expected a node or -1 for each of {nodes} nodes")
     columns = [getattr(sample.candidates, name) for name in _CANDIDATES]
     if any(len(column) != rows for column in columns) or not rows:
@@ -127,8 +128,9 @@ def _check(sample: Sample) -> None:
         raise ValueError("candidates: expected known kinds and texts")
     if ((sample.candidates.text < 0) & (sample.candidates.first < 0)).any():
         raise ValueError("candidates: expected a text, a variable or arguments in each")
-    if not NO_BUG <= sample.target < rows:
-        raise ValueError(f"target: expected {NO_BUG} to {rows - 1}, got {sample.target}")
+    repairs = np.array(sample.repairs, dtype=np.int64)
+    if not _within(repairs, 0, rows) or (np.diff(repairs) <= 0).any():
+        raise ValueError(f"repairs: expected rising places below {rows}, got {sample.repairs}")
 
 
 def _within(values: np.ndarray, low: int, end: int) -> bool:
@@ -139,33 +141,36 @@ def _fields(*, pairs: bool) -> list[Any]:
     arrow = require("pyarrow")
     return [
         *(arrow.field(name, arrow.string()) for name in _TEXTS),
-        *(arrow.field(name, arrow.int32()) for name in _NUMBERS),
+        arrow.field("line", arrow.int32()),
         arrow.field("tags", arrow.list_(arrow.string())),
         *(arrow.field(name, arrow.list_(arrow.int32())) for name in _LISTS),
         *graph_fields(),
-        *(graph_fields(_PAIRS) if pairs else []),
+        *([arrow.field(_TOKENS, arrow.list_(arrow.int32())), *graph_fields(_PAIRS)] if pairs else []),
     ]
 
 
-def _encode(group: list[Sample]) -> list[Any]:
+def _encode(group: list[Sample], *, pairs: bool) -> list[Any]:
     arrow = require("pyarrow")
     texts = [[getattr(s.origin, name) for s in group] for name in _TEXTS[:-1]]
     lists = [
-        [s.token_of for s in group],
+        [np.array(s.repairs, dtype=np.int32) for s in group],
         *([getattr(s.candidates, name) for s in group] for name in _CANDIDATES),
     ]
-    pairs = [sample.pairs for sample in group if sample.pairs is not None]
-    if len(pairs) != len(group):
-        raise ValueError("pairs: expected the graph of pairs of every sample, got None")
     return [
         *(arrow.array(column, arrow.string()) for column in [*texts, [s.source for s in group]]),
         arrow.array([s.origin.line for s in group], arrow.int32()),
-        arrow.array([s.target for s in group], arrow.int32()),
         arrow.array([list(s.origin.tags) for s in group], arrow.list_(arrow.string())),
         *(encode_lists(column, "int32") for column in lists),
         *encode_graphs([s.graph for s in group]),
-        *encode_graphs(pairs),
+        *(_encode_pairs(group) if pairs else []),
     ]
+
+
+def _encode_pairs(group: list[Sample]) -> list[Any]:
+    pairs = [sample.pairs for sample in group if sample.pairs is not None]
+    if len(pairs) != len(group):
+        raise ValueError("pairs: expected the graph of pairs of every sample, got None")
+    return [encode_lists([sample.token_of for sample in group], "int32"), *encode_graphs(pairs)]
 
 
 def _groups(samples: Iterable[Sample]) -> Iterator[list[Sample]]:

@@ -18,7 +18,7 @@ from hyperheat.check.suppressions import find_suppressions
 from hyperheat.check.suspicion import Question, answer
 from hyperheat.detector import SampleScores
 from hyperheat.detector.calibration import Calibration
-from hyperheat.detector.sample import NO_BUG, Origin, Sample, encode_candidates
+from hyperheat.detector.sample import Origin, Sample, encode_candidates
 from hyperheat.pycode import FunctionGraph, ModuleGraphs, SourceError, TooMuchSource, extract
 from hyperheat.pycode.syntax.python_source import MAX_CHARACTERS, PythonSource
 from hyperheat.report.source import SourceText
@@ -177,7 +177,7 @@ def make_question(function: FunctionGraph, text: str | None) -> Question:
         pairs=None,
         token_of=_NO_TOKENS,
         candidates=columns,
-        target=NO_BUG,
+        repairs=(),
     )
     return Question(function, tuple(rewrites[index] for index in order), sample, text)
 

@@ -31,6 +31,9 @@ def corpus(
     workers: _Positive | None = None,
     ray: str | None = None,
     clean: float = Settings.clean,
+    dense: int = Settings.dense,
+    rate: float = Settings.rate,
+    pairs: bool = Settings.pairs,
     seed: int = Settings.seed,
     functions_per_package: _Positive = Settings.functions_per_package,
     with_tests: bool = Settings.with_tests,
@@ -54,7 +57,13 @@ def corpus(
     ray
         Work on this Ray cluster instead, local for one that is started here; all machines must share the folders.
     clean
-        The share of samples without a bug.
+        The share of samples without a bug, among those with at most one.
+    dense
+        So many more samples of each function, with many bugs at once, to begin a training with.
+    rate
+        The share of its places at which a dense sample has bugs.
+    pairs
+        Add the graphs of pairs, which the GNN and GREAT read; without them a corpus is made faster.
     seed
         Decides the split and the bugs.
     functions_per_package
@@ -71,7 +80,13 @@ def corpus(
         if exclude:
             found = without(found, read_names(exclude))
         settings = Settings(
-            clean=clean, seed=seed, functions_per_package=functions_per_package, with_tests=with_tests
+            clean=clean,
+            dense=dense,
+            rate=rate,
+            pairs=pairs,
+            seed=seed,
+            functions_per_package=functions_per_package,
+            with_tests=with_tests,
         )
         built = build_corpus(found, out, settings, workers=workers or os.cpu_count() or 1, ray=ray)
     except (ValueError, OSError, ImportError) as error:

@@ -1,4 +1,4 @@
-"""One function with a question: which of its candidate rewrites repairs it, or is there no bug?
+"""One function with a question: which of its candidate rewrites repair it, or is there no bug?
 
     function = extract(source).functions[0]
     clean = make_sample(function, None, origin)
@@ -6,10 +6,13 @@
     broken = extract_function(rewrite.apply(function.source), function, facts)
     buggy = make_sample(broken, rewrite.inverse(function.source), origin)
 
+Training also uses functions with many bugs at once; everything else deals with one bug or none.
+
 A sample holds what every model reads: the hypergraph, the graph of pairs, and the candidates as columns.
 Letters: N nodes of the hypergraph, R candidate rewrites.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
@@ -19,10 +22,13 @@ from hyperheat.pycode import FunctionGraph
 from hyperheat.pycode.pairs import pairwise, tokens_of
 from hyperheat.rewrites import KINDS, Rewrite, Span, candidates
 
-__all__ = ["NO_BUG", "TEXTS", "Candidates", "Origin", "Sample", "encode_candidates", "make_sample"]
+__all__ = ["DENSE", "NO_BUG", "TEXTS", "Candidates", "Origin", "Sample", "encode_candidates", "make_sample"]
 
 NO_BUG = -1
 """The target of a sample without a bug."""
+
+DENSE = "dense"
+"""The tag of samples with many bugs at once, and the name of their kind."""
 
 TEXTS = tuple((kind.name, text) for kind in KINDS.values() for text in kind.texts)
 """The replacements that are known beforehand: operators and literals, by kind."""
@@ -71,46 +77,62 @@ class Candidates:
 
 @dataclass(frozen=True, kw_only=True)
 class Sample:
-    """A function as models see it, and the candidate that repairs it."""
+    """A function as models see it, and the candidates that repair it."""
 
     origin: Origin
     source: str
     graph: Hypergraph
     pairs: Hypergraph | None
-    """The graph of pairs, whose first nodes are those of `graph`; None if it was not read."""
+    """The graph of pairs, whose first nodes are those of `graph`; None if it was not made or not read."""
     token_of: np.ndarray
-    """The token that stands for each node of `graph` [N], -1 for none. Tokens are the first nodes."""
+    """The token that stands for each node of `graph` [N], -1 for none; empty without `pairs`. Tokens are the first nodes."""
     candidates: Candidates
-    target: int
-    """A place in `candidates`, or NO_BUG."""
+    repairs: tuple[int, ...]
+    """Places in `candidates`, rising: none for a clean function, one for a bug, several for many bugs at once."""
+
+    @property
+    def target(self) -> int:
+        """The only repair, or NO_BUG."""
+        if len(self.repairs) > 1:
+            raise ValueError(f"repairs: expected at most one, got {len(self.repairs)}")
+        return self.repairs[0] if self.repairs else NO_BUG
 
     @property
     def kind(self) -> str:
-        """The kind of the bug, or "clean"."""
+        """The kind of the bug, or "clean", or "dense" for many at once."""
+        if DENSE in self.origin.tags:
+            return DENSE
         return "clean" if self.target == NO_BUG else tuple(KINDS)[self.candidates.kind[self.target]]
 
 
-def make_sample(function: FunctionGraph, repair: Rewrite | None, origin: Origin) -> Sample:
-    """The sample of a function that `repair`, one of its candidates, repairs; of a clean one if it is None."""
+def make_sample(
+    function: FunctionGraph,
+    repair: Rewrite | Sequence[Rewrite] | None,
+    origin: Origin,
+    *,
+    pairs: bool = True,
+) -> Sample:
+    """The sample of a function that `repair`, one or several of its candidates, repairs; of a clean one if it is None.
+
+    Only some baselines read the graph of pairs; without it a sample is made in two thirds of the time.
+    """
     rewrites = candidates(function)
     if not rewrites:
         raise ValueError(f"{function.name}: expected candidate rewrites, got none")
     columns, order = encode_candidates(function, rewrites)
-    target = NO_BUG
-    if repair is not None:
-        try:
-            target = order.index(rewrites.index(repair))
-        except ValueError:
-            raise ValueError(f"{function.name}: expected one of its candidates, got {repair}") from None
-    pairs = pairwise(function)
+    repairs = () if repair is None else (repair,) if isinstance(repair, Rewrite) else tuple(repair)
+    place = {rewrites[row]: index for index, row in enumerate(order)} if repairs else {}
+    missing = [rewrite for rewrite in repairs if rewrite not in place]
+    if missing:
+        raise ValueError(f"{function.name}: expected one of its candidates, got {missing[0]}")
     return Sample(
         origin=origin,
         source=function.source,
         graph=replace(function.graph, span=None),
-        pairs=replace(pairs, span=None),
-        token_of=tokens_of(function),
+        pairs=replace(pairwise(function), span=None) if pairs else None,
+        token_of=tokens_of(function) if pairs else np.zeros(0, np.int32),
         candidates=columns,
-        target=target,
+        repairs=tuple(sorted(place[rewrite] for rewrite in repairs)),
     )
 
 

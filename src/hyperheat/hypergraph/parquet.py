@@ -172,6 +172,10 @@ class GraphColumns:
     def __len__(self) -> int:
         return self._rows
 
+    def sizes(self) -> list[int]:
+        """The number of nodes of each graph."""
+        return self._columns["label"].lengths().tolist()
+
     def graph(self, index: int, row: int | None = None) -> Hypergraph:
         """The graph of a row of the table; an error calls it `row`, its number in the file."""
         columns: dict[str, Any] = {name: column[index] for name, column in self._columns.items()}

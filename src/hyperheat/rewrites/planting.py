@@ -1,19 +1,24 @@
 """Which bugs are put into a function: the kind first, then the location, then the candidate.
 
-Drawing from the flat list of candidates would make three of four bugs variable misuses.
+Drawing from the flat list of candidates would make three of four bugs variable misuses. `choose_bugs` draws bugs that
+are planted one at a time, `choose_together` bugs that are planted at once; `plant` does so and says how to undo each.
 """
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 from random import Random
 from typing import TypeVar
 
-from hyperheat.rewrites import Rewrite
+from hyperheat.rewrites import Edit, Rewrite, Span, apply_edits
 
-__all__ = ["MIN_CANDIDATES", "choose_bugs", "rank", "seeded"]
+__all__ = ["MIN_CANDIDATES", "choose_bugs", "choose_together", "plant", "rank", "seeded"]
 
 MIN_CANDIDATES = 6
 """Functions with fewer candidates give no samples."""
+
+_MOST = 10
+"""Bugs that are planted at once."""
 
 Item = TypeVar("Item")
 
@@ -32,6 +37,70 @@ def choose_bugs(rewrites: Sequence[Rewrite], clean: float, rng: Random) -> list[
         chosen.append(rewrite)
         left.remove(rewrite)
     return chosen
+
+
+def choose_together(rewrites: Sequence[Rewrite], rate: float, rng: Random) -> list[Rewrite]:
+    """One to ten rewrites that do not touch each other, at a share `rate` of the locations on average, in order.
+
+    A kind is drawn in proportion to the root of the number of its locations.
+    """
+    places = len({rewrite.location for rewrite in rewrites})
+    count = min(max(1, sum(rng.random() < rate for _ in range(places))), _MOST)
+    left = list(rewrites)
+    chosen: list[Rewrite] = []
+    while left and len(chosen) < count:
+        locations: dict[str, set[Span]] = {}
+        for rewrite in left:
+            locations.setdefault(rewrite.kind, set()).add(rewrite.location)
+        kinds = sorted(locations)
+        kind = rng.choices(kinds, [len(locations[kind]) ** 0.5 for kind in kinds])[0]
+        location = _draw(sorted(locations[kind]), rng)
+        drawn = _draw([r for r in left if r.kind == kind and r.location == location], rng)
+        chosen.append(drawn)
+        left = [rewrite for rewrite in left if not _touch(rewrite, drawn)]
+    return sorted(chosen, key=_reach)
+
+
+def plant(bugs: Sequence[Rewrite], source: str) -> tuple[str, list[Rewrite]]:
+    """The source with all bugs, which are in order and do not touch, and for each the rewrite that takes it back."""
+    edits = [edit for bug in bugs for edit in bug.edits]
+    repairs = [_moved(bug, bug.inverse(source), edits) for bug in bugs]
+    return apply_edits(edits, source), repairs
+
+
+def _moved(bug: Rewrite, repair: Rewrite, edits: Sequence[Edit]) -> Rewrite:
+    """The repair of one bug with its places where they are once the others are planted, too."""
+    start, end = _reach(bug)
+    grown = sum(_growth(edit) for edit in bug.edits)
+
+    def move(offset: int) -> int:
+        before = offset if offset <= start else max(start, offset - grown if offset >= end + grown else start)
+        return offset + sum(_growth(edit) for edit in edits if edit.end <= before and edit not in bug.edits)
+
+    def span(old: Span) -> Span:
+        return Span(move(old.start), move(old.end))
+
+    return replace(
+        repair,
+        location=span(repair.location),
+        arguments=repair.arguments and (span(repair.arguments[0]), span(repair.arguments[1])),
+        edits=tuple(Edit(move(edit.start), move(edit.end), edit.text) for edit in repair.edits),
+        after=bug.location,
+    )
+
+
+def _growth(edit: Edit) -> int:
+    return len(edit.text) - (edit.end - edit.start)
+
+
+def _reach(rewrite: Rewrite) -> Span:
+    """From the first character that a rewrite changes to the last."""
+    return Span(rewrite.edits[0].start, rewrite.edits[-1].end)
+
+
+def _touch(one: Rewrite, other: Rewrite) -> bool:
+    first, second = sorted((_reach(one), _reach(other)))
+    return second.start <= first.end
 
 
 def seeded(*key: object) -> Random:

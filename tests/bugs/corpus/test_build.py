@@ -43,7 +43,7 @@ def visible_files(out: Path) -> dict[str, str]:
 
 def test_the_manifest_describes_the_shards(built: Path):
     manifest = json.loads((built / "manifest.json").read_text())
-    assert (manifest["format"], manifest["version"]) == ("hyperheat-bugs", 1)
+    assert (manifest["format"], manifest["version"]) == ("hyperheat-bugs", 2)
     assert manifest["settings"]["names"] == ["inventory", "payroll", "tournament"]
     paths = [shard["path"] for shard in manifest["shards"]]
     assert paths == ["train/inventory.parquet", "test/payroll.parquet", "valid/tournament.parquet"]

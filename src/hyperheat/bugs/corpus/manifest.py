@@ -8,6 +8,7 @@ from hyperheat.bugs.corpus.index import PackageIndex
 from hyperheat.bugs.corpus.records import read_record
 from hyperheat.bugs.corpus.settings import Workspace
 from hyperheat.bugs.dataset import HEAD, SPLITS
+from hyperheat.detector.sample import DENSE
 from hyperheat.rewrites import KINDS
 
 __all__ = ["make_manifest", "summarise"]
@@ -69,17 +70,20 @@ def summarise(manifest: dict[str, Any]) -> str:
     counts = manifest["counts"]
     kinds, candidates = counts["kinds"], counts["candidates"]
     bugs = sum((Counter(kinds[split]) for split in SPLITS), Counter())
-    clean = bugs.pop("clean", 0)
+    others = [kind for kind in ("clean", DENSE) if bugs[kind]]
+    total = bugs.total()
+    for kind in others:
+        del bugs[kind]
     rows = [
         f"{sum(counts['packages'].values()):,} packages, {counts['files']:,} files, "
-        f"{counts['functions']:,} functions, {bugs.total() + clean:,} samples",
+        f"{counts['functions']:,} functions, {total:,} samples",
         "",
         f"{'samples':<24}"
         + "".join(f"{split:>10}" for split in SPLITS)
         + f"{'of bugs':>10}{'of candidates':>15}",
     ]
-    for kind in (*KINDS, "clean"):
-        shares = "" if kind == "clean" else f"{_share(bugs, kind):>10.1%}{_share(candidates, kind):>15.1%}"
+    for kind in (*KINDS, *others):
+        shares = "" if kind in others else f"{_share(bugs, kind):>10.1%}{_share(candidates, kind):>15.1%}"
         rows.append(f"{kind:<24}" + "".join(f"{kinds[split].get(kind, 0):>10,}" for split in SPLITS) + shares)
     rows.append(f"{'all':<24}" + "".join(f"{counts['samples'][split]:>10,}" for split in SPLITS))
     rows.append(f"{'packages':<24}" + "".join(f"{counts['packages'][split]:>10,}" for split in SPLITS))

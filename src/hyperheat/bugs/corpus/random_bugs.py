@@ -3,7 +3,7 @@
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +11,12 @@ from hyperheat.bugs.corpus.packages import split_of
 from hyperheat.bugs.corpus.settings import SECONDS_PER_FILE, Settings
 from hyperheat.bugs.corpus.sources import Sources
 from hyperheat.bugs.shards import write_shard
-from hyperheat.detector.sample import Origin, Sample, make_sample
+from hyperheat.detector.sample import DENSE, Origin, Sample, make_sample
 from hyperheat.files import file_sha256
 from hyperheat.pycode import FunctionGraph, ModuleGraphs, SourceError, extract, extract_function
 from hyperheat.pycode.calls.project import ProjectIndex
 from hyperheat.rewrites import Rewrite, candidates
-from hyperheat.rewrites.planting import MIN_CANDIDATES, choose_bugs, rank, seeded
+from hyperheat.rewrites.planting import MIN_CANDIDATES, choose_bugs, choose_together, plant, rank, seeded
 from hyperheat.workers.limits import time_limit
 
 __all__ = ["make_shard"]
@@ -65,7 +65,7 @@ def make_shard(
         root.mkdir()
         sources.unpack(root)
         package = _Package(name, version, sources, ProjectIndex.build(root), settings)
-        count = write_shard(package.samples(plan, tally), out / path)
+        count = write_shard(package.samples(plan, tally), out / path, pairs=settings.pairs)
     shard = None
     if count:
         digest = file_sha256(out / path)
@@ -137,15 +137,19 @@ class _Package:
         module: ModuleGraphs,
         tally: _Tally,
     ) -> Iterator[Sample]:
-        """The function as it is, then the function with one bug each."""
-        line = function.span[0]
+        """The function as it is, with one bug each, then with many bugs each."""
+        settings, line = self.settings, function.span[0]
         origin = Origin(project=self.name, version=self.version, path=path, function=function.name, line=line)
-        yield make_sample(function, None, origin)
-        rng = seeded(self.settings.seed, self.name, path, function.name, line)
-        for bug in choose_bugs(rewrites, self.settings.clean, rng):
+        yield make_sample(function, None, origin, pairs=settings.pairs)
+        rng = seeded(settings.seed, self.name, path, function.name, line)
+        planted = [([bug], origin) for bug in choose_bugs(rewrites, settings.clean, rng)]
+        dense = replace(origin, tags=(DENSE,))
+        planted += [(choose_together(rewrites, settings.rate, rng), dense) for _ in range(settings.dense)]
+        for bugs, place in planted:
+            text, repairs = plant(bugs, function.source)
             try:
-                broken = extract_function(bug.apply(function.source), function, module.facts)
-                yield make_sample(broken, bug.inverse(function.source), origin)
+                broken = extract_function(text, function, module.facts)
+                yield make_sample(broken, repairs, place, pairs=settings.pairs)
             except SourceError:
                 tally.dropped["bugs: the function cannot be read on its own"] += 1
             except ValueError:
