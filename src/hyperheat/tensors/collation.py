@@ -16,7 +16,6 @@ from hyperheat.tensors.indices import (
     ArrayT,
     PairSums,
     Segments,
-    join_columns,
     map_arrays,
     pair_sums,
     renumber,
@@ -32,11 +31,13 @@ if TYPE_CHECKING:
 __all__ = [
     "AttentionPlan",
     "HypergraphBatch",
+    "JoinedColumns",
     "NodeBatch",
     "Strings",
     "as_strings",
     "check_graphs",
     "collate",
+    "collate_columns",
     "join_strings",
 ]
 
@@ -114,18 +115,64 @@ def collate(
 ) -> HypergraphBatch[np.ndarray]:
     """Join graphs into one batch and plan its attention with `layout` (`by_size` or `packed`)."""
     check_graphs(graphs)
-    node_offsets = running_sum([graph.num_nodes for graph in graphs])
-    edge_offsets = running_sum([graph.num_edges for graph in graphs])
-    incidence_offsets = running_sum([graph.num_incidences for graph in graphs])
     strings, label, relation, qualifier = join_strings(graphs)
-    node = join_columns([graph.node for graph in graphs], node_offsets)
-    offsets = np.append(
-        join_columns([graph.offsets[:-1] for graph in graphs], incidence_offsets), incidence_offsets[-1]
+    columns = JoinedColumns(
+        nodes=np.array([graph.num_nodes for graph in graphs]),
+        edges=np.array([graph.num_edges for graph in graphs]),
+        label=label,
+        relation=relation,
+        arity=np.concatenate([np.diff(graph.offsets) for graph in graphs]),
+        qualifier=qualifier,
+        node=np.concatenate([graph.node for graph in graphs]),
+        num_strings=len(strings),
+    )
+    return collate_columns(
+        columns,
+        labels=lambda used: as_strings([vocab.label_ids(strings[i]) for i in used]),
+        names=lambda used: as_strings([vocab.name_ids(strings[i]) for i in used]),
+        vocabulary=vocab.fingerprint,
+        layout=layout,
     )
 
-    label_used, label = renumber(label, len(strings))
+
+@dataclass(frozen=True, kw_only=True)
+class JoinedColumns:
+    """The columns of several graphs one after the other, with strings as numbers of one table."""
+
+    nodes: np.ndarray
+    """Nodes of each graph [G]."""
+    edges: np.ndarray
+    """Edges of each graph [G]."""
+    label: np.ndarray
+    relation: np.ndarray
+    arity: np.ndarray
+    """Incidences of each edge [E]."""
+    qualifier: np.ndarray
+    """A string, or minus a position [I]."""
+    node: np.ndarray
+    """Numbered in each graph alone [I]."""
+    num_strings: int
+
+
+def collate_columns(
+    columns: JoinedColumns,
+    *,
+    labels: Callable[[np.ndarray], Strings[np.ndarray]],
+    names: Callable[[np.ndarray], Strings[np.ndarray]],
+    vocabulary: str,
+    layout: Callable[[np.ndarray], Layout] = by_size,
+) -> HypergraphBatch[np.ndarray]:
+    """The batch of graphs that are joined already; `labels` and `names` give the subtokens of strings by number."""
+    node_offsets, edge_offsets = running_sum(columns.nodes), running_sum(columns.edges)
+    offsets = running_sum(columns.arity)
+    edge = np.repeat(np.arange(len(columns.arity)), columns.arity)
+    graph_of_edge = np.repeat(np.arange(len(columns.edges)), columns.edges)
+    node = columns.node + node_offsets[graph_of_edge[edge]]
+
+    label_used, label = renumber(columns.label, columns.num_strings)
+    relation, qualifier = columns.relation, columns.qualifier
     is_name = qualifier >= 0
-    name_used, named = renumber(np.concatenate([relation, qualifier[is_name]]), len(strings))
+    name_used, named = renumber(np.concatenate([relation, qualifier[is_name]]), columns.num_strings)
     positions, place = np.unique(-qualifier[~is_name], return_inverse=True)
     relation = named[: len(relation)]
     qualifier = np.empty(len(node), dtype=np.int64)
@@ -135,21 +182,21 @@ def collate(
     num_nodes, num_edges = len(label), len(relation)
     num_qualifiers = len(name_used) + len(positions)
     return HypergraphBatch(
-        num_graphs=len(graphs),
+        num_graphs=len(columns.nodes),
         num_nodes=num_nodes,
         num_edges=num_edges,
         num_qualifiers=num_qualifiers,
-        vocabulary=vocab.fingerprint,
+        vocabulary=vocabulary,
         node_offsets=node_offsets,
         edge_offsets=edge_offsets,
-        labels=as_strings([vocab.label_ids(strings[i]) for i in label_used]),
-        names=as_strings([vocab.name_ids(strings[i]) for i in name_used]),
+        labels=labels(label_used),
+        names=names(name_used),
         positions=positions,
         label=label,
         relation=relation,
         qualifier=qualifier,
         by_node=segments(node, num_nodes),
-        by_edge=segments(np.repeat(np.arange(num_edges), np.diff(offsets)), num_edges),
+        by_edge=segments(edge, num_edges),
         plan=_plan(layout(offsets), node, qualifier, num_nodes, num_edges, num_qualifiers),
     )
 

@@ -67,17 +67,34 @@ class Vocabulary:
         if max_size is not None and max_size < 0:
             raise ValueError(f"max_size: expected at least 0, got {max_size}")
         labels: Counter[str] = Counter()
-        relation_names: Counter[str] = Counter()
+        names: Counter[str] = Counter()
         for graph in graphs:
             named = np.concatenate([graph.relation, graph.qualifier[graph.qualifier >= 0]])
-            for counter, used in ((labels, graph.label), (relation_names, named)):
-                for index in np.flatnonzero(counts := np.bincount(used, minlength=len(graph.names))).tolist():
-                    for subtoken in _SPLITTERS[split](graph.names[index]):
-                        counter[subtoken] += int(counts[index])
+            for counter, used in ((labels, graph.label), (names, named)):
+                counts = np.bincount(used, minlength=len(graph.names))
+                _count_subtokens(graph.names, counts, _SPLITTERS[split], counter)
         return cls(
             labels=_select(labels, min_count, max_size),
-            names=_select(relation_names, min_count, max_size),
+            names=_select(names, min_count, max_size),
             split=split,
+        )
+
+    @classmethod
+    def count(
+        cls,
+        strings: Sequence[str],
+        labels: np.ndarray,
+        names: np.ndarray,
+        *,
+        min_count: int = 1,
+        max_size: int | None = None,
+    ) -> "Vocabulary":
+        """As `build`, from how often each string occurs as a label of nodes and as a name."""
+        counters: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
+        for counter, counts in zip(counters, (labels, names), strict=True):
+            _count_subtokens(strings, counts, _SPLITTERS["subtokens"], counter)
+        return cls(
+            labels=_select(counters[0], min_count, max_size), names=_select(counters[1], min_count, max_size)
         )
 
     def label_ids(self, label: str) -> tuple[int, ...]:
@@ -135,6 +152,17 @@ class Vocabulary:
             return cls(labels=tuple(content["labels"]), names=tuple(content["names"]), split=content["split"])
         except (ValueError, TypeError) as error:
             raise ValueError(f"not a vocabulary: {error}") from error
+
+
+def _count_subtokens(
+    strings: Sequence[str],
+    counts: np.ndarray,
+    split: Callable[[str], Sequence[str]],
+    counter: Counter[str],
+) -> None:
+    for index in np.flatnonzero(counts).tolist():
+        for subtoken in split(strings[index]):
+            counter[subtoken] += int(counts[index])
 
 
 def _select(counts: Counter[str], min_count: int, max_size: int | None) -> tuple[str, ...]:

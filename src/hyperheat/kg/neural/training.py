@@ -167,7 +167,9 @@ class KgJob:
         save_model(self.trained, folder)
 
 
-def train_model(settings: KgSettings, data: Dataset, folder: str | Path, *, resume: bool = False) -> TrainOutcome:
+def train_model(
+    settings: KgSettings, data: Dataset, folder: str | Path, *, resume: bool = False
+) -> TrainOutcome:
     """Train a model in a folder, or go on with one."""
     kept = latest(Path(folder)) if resume else None
     path = None if kept is None else kept / "tokenizer.json"
