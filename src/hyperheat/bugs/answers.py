@@ -1,6 +1,7 @@
 """Asking a detector: samples in, answers out."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -15,7 +16,7 @@ from hyperheat.detector.sample import NO_BUG, Sample
 from hyperheat.detector.scorer import SampleScores, Scorer
 from hyperheat.tensors import BudgetSampler
 
-__all__ = ["answer", "answer_all", "answer_exported"]
+__all__ = ["answer", "answer_all", "answer_batch", "answer_exported"]
 
 
 def answer_all(
@@ -77,15 +78,20 @@ def answer(detector: TrainedDetector, samples: Sequence[Sample]) -> Answers:
     readable = [sample for sample in samples if view.problem(sample) is None]
     if not readable:
         return Answers.join(_unread(sample) for sample in samples)
-    device = next(detector.model.parameters()).device
-    batch = collate_samples(readable, view, detector.vocab).to_torch(device)
-    with torch.inference_mode():
-        scores = detector.model(batch)
-    rows = iter(_split(_answers(readable, scores, batch)))
+    rows = iter(
+        _split(answer_batch(detector, collate_samples(readable, view, detector.vocab), _kinds(readable)))
+    )
     return Answers.join(next(rows) if view.problem(s) is None else _unread(s) for s in samples)
 
 
-def _answers(samples: Sequence[Sample], scores: Scores, batch: BugBatch[Tensor]) -> Answers:
+def answer_batch(detector: TrainedDetector, batch: BugBatch[Any], kinds: np.ndarray) -> Answers:
+    """The answers to a batch of samples with bugs of these kinds."""
+    batch = batch.to_torch(next(detector.model.parameters()).device)
+    with torch.inference_mode():
+        return _answers(kinds, detector.model(batch), batch)
+
+
+def _answers(kinds: np.ndarray, scores: Scores, batch: BugBatch[Tensor]) -> Answers:
     num_locations = len(batch.by_sample.owner)
     choices, rewrites = scores.choices.double(), scores.rewrites.double()
     best_rewrite = _best(rewrites, batch.by_location.owner, num_locations)
@@ -118,7 +124,7 @@ def _answers(samples: Sequence[Sample], scores: Scores, batch: BugBatch[Tensor])
         "finding": finding,
         "loss": loss,
     }
-    return Answers(kind=_kinds(samples), **{name: column.cpu().numpy() for name, column in columns.items()})
+    return Answers(kind=kinds, **{name: column.cpu().numpy() for name, column in columns.items()})
 
 
 def _best(scores: Tensor, owner: Tensor, segments: int) -> Tensor:

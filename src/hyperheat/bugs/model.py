@@ -25,14 +25,18 @@ from hyperheat.detector.sample import TEXTS
 from hyperheat.nn.fast.dropout import Dropout
 from hyperheat.nn.fast.rows import segment_log_softmax, segment_max, spread
 
-__all__ = ["BugHead", "BugModel", "Scores", "losses"]
+__all__ = ["BugHead", "BugModel", "Scores", "dense_losses", "losses"]
 
 
 class Scores(NamedTuple):
-    """Log-probabilities: of each choice of a location [L + G], "no bug" last, and of each rewrite [R] at its location."""
+    """Log-probabilities: of each choice of a location [L + G], "no bug" last, and of each rewrite [R] at its location.
+
+    `places` are the scores of the locations alone [L], before the softmax.
+    """
 
     choices: Tensor
     rewrites: Tensor
+    places: Tensor
 
 
 class Scorer(nn.Module):
@@ -83,6 +87,7 @@ class BugHead(nn.Module):
         return Scores(
             choices=segment_log_softmax(choices.float(), batch.choices),
             rewrites=segment_log_softmax(scores.float(), batch.by_location),
+            places=pointed.float(),
         )
 
 
@@ -104,3 +109,20 @@ def losses(scores: Scores, batch: BugBatch[Tensor]) -> tuple[Tensor, Tensor]:
         -F.embedding(batch.true_choice, scores.choices[:, None]).sum(),
         -F.embedding(batch.true_rewrite, scores.rewrites[:, None]).sum(),
     )
+
+
+def dense_losses(scores: Scores, batch: BugBatch[Tensor]) -> tuple[Tensor, Tensor]:
+    """The losses of samples with many bugs: "was this place changed?" at every place, and the repair of each that was.
+
+        location = mean over changed places of -log sigmoid(score) + mean over the others of -log sigmoid(-score)
+        repair   = mean over changed places of -log P(repair | place)
+
+    Times the number of samples, as the sums of `losses` are.
+    """
+    changed = batch.changed
+    wrong = F.binary_cross_entropy_with_logits(scores.places, changed.to(scores.places), reduction="none")
+    location = (wrong * changed).sum() / changed.sum() + (wrong * ~changed).sum() / (~changed).sum().clamp(
+        min=1
+    )
+    repair = -F.embedding(batch.true_rewrite, scores.rewrites[:, None]).mean()
+    return batch.num_samples * location, batch.num_samples * repair

@@ -30,6 +30,10 @@ class BugSettings:
     """How often a subtoken must occur to have one."""
     budget: int = 5_000
     """Nodes of hypergraphs in a batch; a larger function makes a batch of its own."""
+    largest: int | None = None
+    """Nodes of the largest function that is trained on; all are unless given."""
+    dense_steps: int = 0
+    """Steps at the beginning on samples with many bugs at once, with a label at every place."""
     repair_weight: float = 1.0
     """Of the loss of the rewrite beside that of the location."""
     validation: int = 1_000
@@ -41,6 +45,10 @@ class BugSettings:
             value = getattr(self, name)
             if type(value) is not int or value < 1:
                 raise ValueError(f"{name}: expected an int of at least 1, got {value!r}")
+        if type(self.dense_steps) is not int or self.dense_steps < 0:
+            raise ValueError(f"dense_steps: expected an int of at least 0, got {self.dense_steps!r}")
+        if self.largest is not None and (type(self.largest) is not int or self.largest < 1):
+            raise ValueError(f"largest: expected an int of at least 1 or None, got {self.largest!r}")
         if not 0 <= self.repair_weight < math.inf:
             raise ValueError(f"repair_weight: expected a number of at least 0, got {self.repair_weight!r}")
 
