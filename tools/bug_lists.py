@@ -18,10 +18,10 @@ sys.path.insert(0, str(Path(__file__).parent))  # also when a test runs this fil
 
 from tables import number, percent, table
 
-from hyperheat.bugs.corpus.records import read_record
+from hyperheat.bugs.corpus.workspace import load_record
 from hyperheat.bugs.dataset import SPLITS
+from hyperheat.bugs.mining.distinct import group_of
 from hyperheat.bugs.mining.references import read_records, write_records
-from hyperheat.bugs.mining.weights import group_of
 from hyperheat.rewrites import KINDS
 
 DATA = Path(__file__).parents[1] / "data"
@@ -35,7 +35,7 @@ def write_lists(mined: Path, data: Path = DATA) -> None:
     records = read_records(mined / "references.jsonl.gz")
     write_records((r for r in records if "package" in r), data / RELEASED)
     write_records((r for r in records if "repo" in r), data / COMMITTED)
-    found = (read_record(path) for path in sorted((mined / ".work" / "mined").glob("*.json")))
+    found = (load_record(path) for path in sorted((mined / ".work" / "mined").glob("*.json")))
     names = [
         record["package"]
         for record in found

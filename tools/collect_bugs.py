@@ -29,7 +29,7 @@ from training_runs import (
     write_json,
 )
 
-from hyperheat.bugs.corpus import Settings as CorpusSettings
+from hyperheat.bugs.corpus import CorpusSettings
 from hyperheat.bugs.dataset import read_manifest
 from hyperheat.bugs.recipes import RECIPES, BugSettings
 from hyperheat.options import to_dict

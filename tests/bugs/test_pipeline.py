@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hyperheat.bugs.answers import answer, answer_all
-from hyperheat.bugs.corpus import Settings, build_corpus, source_packages
+from hyperheat.bugs.corpus import CorpusSettings, build_corpus, source_packages
 from hyperheat.bugs.dataset import Dataset, read_manifest
 from hyperheat.bugs.folder import load_trained
 from hyperheat.bugs.metrics import Answers, measure
@@ -22,7 +22,7 @@ PROJECT = Path(__file__).parent / "corpus" / "project"
 def corpus(tmp_path_factory):
     """Samples of the project; the validation split is also what the model learns, so that it can overfit."""
     out = tmp_path_factory.mktemp("pipeline") / "corpus"
-    build_corpus(source_packages(PROJECT), out, Settings(clean=0.34), workers=1)
+    build_corpus(source_packages(PROJECT), out, CorpusSettings(clean=0.34), workers=1)
     return out
 
 

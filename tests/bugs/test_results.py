@@ -11,9 +11,9 @@ from types import SimpleNamespace
 import pytest
 from tests.bugs.samples import all_samples
 
-from hyperheat.bugs.corpus import Settings, build_corpus, source_packages
+from hyperheat.bugs.corpus import CorpusSettings, build_corpus, source_packages
 from hyperheat.bugs.mining import Reference
-from hyperheat.bugs.mining.folder import ProjectResult, RealBugs
+from hyperheat.bugs.mining.real_bugs import ProjectResult, RealBugs
 from hyperheat.bugs.recipes import RECIPES
 from hyperheat.cli import app
 from hyperheat.options import override
@@ -40,7 +40,7 @@ def call(*arguments: object) -> str:
 def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A corpus, real fixes and two runs, as the commands of the page leave them."""
     work = tmp_path_factory.mktemp("results")
-    build_corpus(source_packages(PROJECT), work / "corpus", Settings(clean=0.34), workers=1)
+    build_corpus(source_packages(PROJECT), work / "corpus", CorpusSettings(clean=0.34), workers=1)
     fixes = RealBugs(work / "realbugs")
     reference = Reference.of({"repo": "owner/box", "sha": "1234567", "path": "a.py"})
     samples = [sample for sample in all_samples(every=9) if sample.kind != "clean"]

@@ -12,7 +12,7 @@ from tests.check.test_cache import DETECTOR, ENTRY, FILE
 from tests.fuzz.faults import failing_disk
 from tests.fuzz.mutate import INPUTS
 
-from hyperheat.bugs.corpus.records import read_record, write_record
+from hyperheat.bugs.corpus.workspace import read_record, write_record
 from hyperheat.check.baseline import Known, read_baseline, write_baseline
 from hyperheat.check.cache_folder import make_secret
 from hyperheat.check.fixing import FixError, write_repair

@@ -13,11 +13,10 @@ import torch
 
 from hyperheat.bench.timing import interleaved_ms
 from hyperheat.bugs.answers import answer_all
-from hyperheat.bugs.corpus.duplicates import plan_packages
-from hyperheat.bugs.corpus.index import PackageIndex, index_package
+from hyperheat.bugs.corpus.duplicates import PackageIndex, index_package, plan_packages
 from hyperheat.bugs.corpus.random_bugs import make_shard
-from hyperheat.bugs.corpus.settings import Settings, Workspace
 from hyperheat.bugs.corpus.sources import read_folder
+from hyperheat.bugs.corpus.workspace import CorpusSettings, Workspace
 from hyperheat.bugs.dataset import draw_indices
 from hyperheat.bugs.encoders import view_of
 from hyperheat.bugs.folder import DetectorConfig, TrainedDetector, new_detector
@@ -53,7 +52,11 @@ def measure_making(package: Path, *, repeats: int) -> tuple[float, list[Sample]]
 
     Seconds are those of this process, whatever else the machine does. The first turn warms up and does not count.
     """
-    name, settings, sources = package.name, Settings(functions_per_package=_FUNCTIONS), read_folder(package)
+    name, settings, sources = (
+        package.name,
+        CorpusSettings(functions_per_package=_FUNCTIONS),
+        read_folder(package),
+    )
     with tempfile.TemporaryDirectory() as temporary:
         space = Workspace(Path(temporary))
         space.make_folders()

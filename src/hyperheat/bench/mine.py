@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from hyperheat.bugs.corpus.packages import CorpusError
-from hyperheat.bugs.releases.history import mine_package
-from hyperheat.bugs.releases.registry import Registry
+from hyperheat.bugs.mining.registry import Registry
+from hyperheat.bugs.mining.releases import mine_package
 
 __all__ = ["PACKAGES", "RELEASES", "measure_mining"]
 

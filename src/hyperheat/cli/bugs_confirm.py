@@ -11,9 +11,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from hyperheat.bugs.corpus.packages import CorpusError, normalise, read_names
-from hyperheat.bugs.releases.archive import Archive, open_archive
-from hyperheat.bugs.releases.confirmation import VERDICTS, Suggestion, follow
-from hyperheat.bugs.releases.registry import Registry, Release
+from hyperheat.bugs.mining.archive import Archive, open_archive
+from hyperheat.bugs.mining.confirmation import VERDICTS, Suggestion, follow
+from hyperheat.bugs.mining.registry import Registry, Release
 from hyperheat.check.detector import Detector, load_detector
 from hyperheat.check.discover import FoundFile
 from hyperheat.check.judge import judge

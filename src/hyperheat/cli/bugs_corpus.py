@@ -9,7 +9,7 @@ from cyclopts import Parameter, validators
 
 from hyperheat.bugs.corpus import (
     Built,
-    Settings,
+    CorpusSettings,
     build_corpus,
     read_names,
     source_packages,
@@ -30,13 +30,13 @@ def corpus(
     exclude: Path | None = None,
     workers: _Positive | None = None,
     ray: str | None = None,
-    clean: float = Settings.clean,
-    dense: int = Settings.dense,
-    rate: float = Settings.rate,
-    pairs: bool = Settings.pairs,
-    seed: int = Settings.seed,
-    functions_per_package: _Positive = Settings.functions_per_package,
-    with_tests: bool = Settings.with_tests,
+    clean: float = CorpusSettings.clean,
+    dense: int = CorpusSettings.dense,
+    rate: float = CorpusSettings.rate,
+    pairs: bool = CorpusSettings.pairs,
+    seed: int = CorpusSettings.seed,
+    functions_per_package: _Positive = CorpusSettings.functions_per_package,
+    with_tests: bool = CorpusSettings.with_tests,
 ) -> None:
     """Make samples of functions with and without a bug from packages, which are never installed, imported or run.
 
@@ -79,7 +79,7 @@ def corpus(
         found = read_names(packages) if packages else source_packages(source or Path())
         if exclude:
             found = without(found, read_names(exclude))
-        settings = Settings(
+        settings = CorpusSettings(
             clean=clean,
             dense=dense,
             rate=rate,

@@ -9,13 +9,11 @@ from typing import Annotated, NoReturn
 from cyclopts import Parameter, validators
 
 from hyperheat.bugs.corpus import Package, read_names, without
-from hyperheat.bugs.gathering import PackageSource, RepositorySource, Source, gather
 from hyperheat.bugs.mining import Mining, Reference, ReleaseReference, Repository, read_references, select
-from hyperheat.bugs.mining.folder import RealBugs
-from hyperheat.bugs.mining.tally import FOUND, Tally
-from hyperheat.bugs.realisation import Places
-from hyperheat.bugs.realisation import realise as realise_references
-from hyperheat.bugs.releases.registry import Registry
+from hyperheat.bugs.mining.pipeline import MiningSource, PackageSource, Places, RepositorySource, gather
+from hyperheat.bugs.mining.pipeline import realise as realise_references
+from hyperheat.bugs.mining.real_bugs import FOUND, RealBugs, Tally
+from hyperheat.bugs.mining.registry import Registry
 from hyperheat.cli.refusal import fail
 
 __all__ = ["mine", "realise"]
@@ -94,7 +92,9 @@ def mine(
         if not names and not repos:
             raise ValueError("nothing to mine: give git repositories, --package NAME or --packages FILE")
         registry = _registry(index) if names else None
-        sources: list[Source] = [RepositorySource(folder=folder.resolve(), mining=mining) for folder in repos]
+        sources: list[MiningSource] = [
+            RepositorySource(folder=folder.resolve(), mining=mining) for folder in repos
+        ]
         if registry is not None:
             sources += [PackageSource(name=name, registry=registry, most=max_releases) for name in names]
         found, counts, failed = gather(sources, out, workers=processes, ray=ray)

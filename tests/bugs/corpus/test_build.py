@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from tests.bugs.corpus.wheels import write_wheel
 
-from hyperheat.bugs.corpus import CorpusError, Package, Settings, build_corpus, source_packages
-from hyperheat.bugs.corpus.download import fetch_wheel
+from hyperheat.bugs.corpus import CorpusError, CorpusSettings, Package, build_corpus, source_packages
+from hyperheat.bugs.corpus.sources import fetch_wheel
 from hyperheat.bugs.shards import read_shard
 from hyperheat.cli.bugs_corpus import corpus
 from hyperheat.pycode import extract
@@ -31,7 +31,7 @@ SCRIPT = (
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The corpus of the project, built by one worker."""
     out = tmp_path_factory.mktemp("corpus") / "out"
-    build_corpus(source_packages(PROJECT), out, Settings(), workers=1)
+    build_corpus(source_packages(PROJECT), out, CorpusSettings(), workers=1)
     return out
 
 
@@ -100,7 +100,7 @@ def test_killed_at_any_step_and_started_again_it_gives_the_same(built: Path, tmp
 
 def test_a_finished_corpus_is_left_as_it_is(built: Path):
     before = visible_files(built)
-    again = build_corpus(source_packages(PROJECT), built, Settings(), workers=1)
+    again = build_corpus(source_packages(PROJECT), built, CorpusSettings(), workers=1)
     assert again.samples_made == 0
     assert visible_files(built) == before
 
@@ -109,7 +109,7 @@ def test_a_finished_corpus_is_left_as_it_is(built: Path):
 def test_a_damaged_shard_is_made_again(built: Path, tmp_path: Path, damage: bytes):
     out = shutil.copytree(built, tmp_path / "out")
     (out / "test" / "payroll.parquet").write_bytes(damage)
-    again = build_corpus(source_packages(PROJECT), out, Settings(), workers=1)
+    again = build_corpus(source_packages(PROJECT), out, CorpusSettings(), workers=1)
     assert again.samples_made == 24
     assert visible_files(out) == visible_files(built)
 
@@ -117,9 +117,13 @@ def test_a_damaged_shard_is_made_again(built: Path, tmp_path: Path, damage: byte
 @pytest.mark.parametrize(
     ("settings", "packages", "message"),
     [
-        (Settings(seed=1), ["inventory", "payroll", "tournament"], "go on with seed = 0, .*, got 1"),
-        (Settings(clean=0.5), ["inventory", "payroll", "tournament"], "go on with clean = 0.25, .*, got 0.5"),
-        (Settings(), ["inventory"], "go on with names = 3 names, .*, got 1 names"),
+        (CorpusSettings(seed=1), ["inventory", "payroll", "tournament"], "started with seed = 0, not 1;"),
+        (
+            CorpusSettings(clean=0.5),
+            ["inventory", "payroll", "tournament"],
+            "started with clean = 0.25, not 0.5;",
+        ),
+        (CorpusSettings(), ["inventory"], "started with names = 3 names, not 1 names;"),
     ],
 )
 def test_other_settings_are_refused(built: Path, settings, packages, message):
@@ -130,8 +134,8 @@ def test_other_settings_are_refused(built: Path, settings, packages, message):
 
 def test_a_folder_with_other_files_is_refused(tmp_path: Path):
     (tmp_path / "thesis.tex").write_text("")
-    with pytest.raises(CorpusError, match="expected a new or empty folder or a corpus, got other files"):
-        build_corpus(source_packages(PROJECT), tmp_path, Settings())
+    with pytest.raises(CorpusError, match="holds other files; choose a new or empty folder"):
+        build_corpus(source_packages(PROJECT), tmp_path, CorpusSettings())
 
 
 @pytest.fixture
@@ -171,10 +175,10 @@ def test_wheels_copies_broken_files_and_missing_packages(wheels: Path, tmp_path:
         "functions: fewer than 6 candidates": 1,
     }
     assert [package["name"] for package in manifest["failed"]] == ["absent", "broken"]
-    assert "no wheel of it was found" in manifest["failed"][0]["reason"]
+    assert "no wheel found" in manifest["failed"][0]["reason"]
     printed = capsys.readouterr()
     assert "2 packages failed" in printed.out
-    assert "absent: no wheel of it was found" in printed.err
+    assert "absent: no wheel found" in printed.err
 
 
 def test_without_a_network_nothing_is_settled(wheels: Path, tmp_path: Path, monkeypatch, capsys):
@@ -189,7 +193,7 @@ def test_without_a_network_nothing_is_settled(wheels: Path, tmp_path: Path, monk
     with pytest.raises(SystemExit) as ended:
         corpus(out=tmp_path / "out", packages=names, workers=2)
     assert ended.value.code == 2
-    assert "1 packages failed for now, first beta: its download failed" in capsys.readouterr().err
+    assert "1 packages failed, the first is beta: the download failed" in capsys.readouterr().err
     assert not (tmp_path / "out" / ".work" / "plan.json").exists()
     names.write_text("alpha\n")
     corpus(out=tmp_path / "out", packages=names, workers=1)
@@ -214,7 +218,7 @@ def test_no_candidates_anywhere_is_an_error(tmp_path: Path, capsys):
     with pytest.raises(SystemExit) as ended:
         corpus(out=tmp_path / "out", source=tmp_path / "pack", workers=1)
     assert ended.value.code == 2
-    assert "expected functions with 6 or more candidates, got none in 1 files" in capsys.readouterr().err
+    assert "none of the functions in 1 files has 6 or more places to plant a bug" in capsys.readouterr().err
 
 
 def test_what_to_read_must_be_said_once(tmp_path: Path, capsys):
@@ -233,7 +237,7 @@ def test_workers_and_a_cluster_are_one_too_many(tmp_path: Path, capsys):
 
 
 def test_large_packages_are_limited(tmp_path: Path):
-    settings = Settings(functions_per_package=4, clean=1.0)
+    settings = CorpusSettings(functions_per_package=4, clean=1.0)
     packages = [Package(name="tournament", folder=str(PROJECT / "tournament"))]
     manifest = build_corpus(packages, tmp_path / "out", settings, workers=1).manifest
     assert manifest["counts"]["kinds"]["valid"] == {"clean": 4}
@@ -246,10 +250,10 @@ def test_a_full_disk_is_said_and_nothing_is_lost(built: Path, tmp_path: Path):
     limited = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (16_000, -1))\n{SCRIPT}"
     done = subprocess.run([sys.executable, "-c", limited, out, PROJECT], capture_output=True, text=True)
     assert done.returncode == 2
-    assert "no room to write" in done.stderr
+    assert "no space left to write" in done.stderr
     assert done.stderr.rstrip().endswith("finished packages are kept")
     assert not (out / "manifest.json").exists()
-    build_corpus(source_packages(PROJECT), out, Settings(), workers=1)
+    build_corpus(source_packages(PROJECT), out, CorpusSettings(), workers=1)
     assert visible_files(out) == visible_files(built)
 
 
@@ -266,7 +270,7 @@ def test_only_one_build_at_a_time(built: Path, tmp_path: Path):
     )
     assert holder.stdout is not None
     holder.stdout.readline()
-    with pytest.raises(CorpusError, match="expected no other build in this folder, got one"):
-        build_corpus(source_packages(PROJECT), built, Settings(seed=1))
+    with pytest.raises(CorpusError, match="another build is running in"):
+        build_corpus(source_packages(PROJECT), built, CorpusSettings(seed=1))
     holder.communicate(b"\n")
     assert os.path.exists(built / "manifest.json")

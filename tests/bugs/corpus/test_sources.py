@@ -69,7 +69,7 @@ def test_paths_that_leave_the_package_are_refused(tmp_path, name):
         info = zipfile.ZipInfo("placeholder")
         info.filename = name
         archive.writestr(info, "x = 1")
-    with pytest.raises(CorpusError, match="expected paths inside the package, got"):
+    with pytest.raises(CorpusError, match="the archive has a path outside the package"):
         read_wheel(path)
 
 
@@ -78,21 +78,21 @@ def test_links_are_refused(tmp_path):
     info.external_attr = (stat.S_IFLNK | 0o777) << 16
     with zipfile.ZipFile(tmp_path / "bad.whl", "w") as archive:
         archive.writestr(info, "/etc/passwd")
-    with pytest.raises(CorpusError, match=r"expected files and folders, got the link 'pack/link.py'"):
+    with pytest.raises(CorpusError, match=r"the archive has a link: 'pack/link.py'"):
         read_wheel(tmp_path / "bad.whl")
 
 
 def test_archives_that_would_fill_memory_are_refused(tmp_path, monkeypatch):
     bomb = write_wheel(tmp_path, "bomb", "1", {"bomb.py": "#" * 3_000_000})
-    with pytest.raises(CorpusError, match=r"at most 200-fold compression, got more in 'bomb.py'"):
+    with pytest.raises(CorpusError, match=r"'bomb.py' is compressed more than 200-fold"):
         read_wheel(bomb)
     wheel = write_wheel(tmp_path, "pack", "1.0", FILES)
     monkeypatch.setattr(limits, "MAX_MEMBERS", 5)
-    with pytest.raises(CorpusError, match="expected at most 5 members, got 11"):
+    with pytest.raises(CorpusError, match="the archive has 11 members, more than 5"):
         read_wheel(wheel)
     monkeypatch.setattr(limits, "MAX_MEMBERS", 50)
     monkeypatch.setattr(limits, "MAX_TOTAL_BYTES", 20)
-    with pytest.raises(CorpusError, match="expected at most 20 bytes of Python, got"):
+    with pytest.raises(CorpusError, match="bytes of Python, more than 20"):
         read_wheel(wheel)
 
 
@@ -140,7 +140,7 @@ def test_a_file_below_another_file_is_counted(tmp_path):
 def test_a_broken_archive_is_refused(tmp_path, cut):
     path = write_wheel(tmp_path, "pack", "1.0", FILES)
     path.write_bytes(path.read_bytes()[:cut])
-    with pytest.raises(CorpusError, match="expected a zip archive that can be read"):
+    with pytest.raises(CorpusError, match="not a readable zip archive"):
         read_wheel(path)
 
 
@@ -149,5 +149,5 @@ def test_damaged_content_is_refused(tmp_path):
     content = bytearray(path.read_bytes())
     content[40:50] = bytes(10)
     path.write_bytes(content)
-    with pytest.raises(CorpusError, match="expected a zip archive that can be read"):
+    with pytest.raises(CorpusError, match="not a readable zip archive"):
         read_wheel(path)

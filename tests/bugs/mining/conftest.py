@@ -1,10 +1,11 @@
-"""Small git histories, the same at every run."""
+"""Small git histories, the same at every run, and a package index for each test."""
 
 import os
 import subprocess
 from pathlib import Path
 
 import pytest
+from tests.bugs.mining.local_index import LocalIndex, serve_index
 
 PERSON = {"NAME": "A", "EMAIL": "a@b.c", "DATE": "2020-01-01T00:00:00Z"}
 
@@ -46,3 +47,24 @@ class History:
 @pytest.fixture
 def history(tmp_path) -> History:
     return History(tmp_path / "repos" / "owner+name")
+
+
+@pytest.fixture
+def index():
+    with serve_index() as index:
+        yield index
+
+
+@pytest.fixture(params=["html", "json"])
+def any_index(request: pytest.FixtureRequest, index: LocalIndex) -> LocalIndex:
+    """The index in both forms of its pages."""
+    index.form = request.param
+    return index
+
+
+@pytest.fixture
+def naps(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """How long a program would have slept."""
+    naps: list[float] = []
+    monkeypatch.setattr("hyperheat.bugs.mining.registry.time.sleep", naps.append)
+    return naps

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hyperheat.bugs.mining.functions import Functions, changed_functions
+from hyperheat.bugs.mining.prefilter import Functions, changed_functions
 from hyperheat.pycode.extraction import outermost_functions
 
 STANDARD = Path(sysconfig.get_paths()["stdlib"])

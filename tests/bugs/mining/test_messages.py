@@ -2,7 +2,7 @@
 
 import pytest
 
-from hyperheat.bugs.mining.messages import is_fix_like, is_revert, is_test_file
+from hyperheat.bugs.mining.commits import is_fix_like, is_revert, is_test_file
 
 
 @pytest.mark.parametrize(

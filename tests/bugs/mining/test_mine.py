@@ -8,10 +8,10 @@ from tests.bugs.mining.conftest import History
 
 from hyperheat.bugs.corpus.packages import split_of
 from hyperheat.bugs.dataset import Dataset, read_manifest
-from hyperheat.bugs.gathering import RepositorySource, gather
 from hyperheat.bugs.mining import GitError, Mining, Reference, Repository, mine, read_references
-from hyperheat.bugs.mining.commits import repository_samples
 from hyperheat.bugs.mining.distinct import distinct_fixes
+from hyperheat.bugs.mining.pipeline import RepositorySource, gather
+from hyperheat.bugs.mining.samples import repository_samples
 from hyperheat.cli.bugs_mine import mine as command
 
 PLUS = "def f(left, right):\n    both = left + right\n    return both, left, right\n"
@@ -191,16 +191,16 @@ def test_a_subject_with_a_mark_of_ours_spoils_only_itself(history):
 
 
 def test_what_is_no_history(history, tmp_path, capsys):
-    with pytest.raises(GitError, match="expected a history, got a repository without commits"):
+    with pytest.raises(GitError, match="the repository has no commits"):
         found(history)
     (tmp_path / "empty").mkdir()
     (tmp_path / "file").write_text("")
-    for folder, got in (("empty", "a folder without one"), ("file", "a file"), ("no", "nothing there")):
-        with pytest.raises(GitError, match=f"{folder}: expected a git repository, got {got}"):
+    for folder, got in (("empty", "a folder"), ("file", "a file"), ("no", "missing")):
+        with pytest.raises(GitError, match=f"{folder} is {got}, not a git repository"):
             Repository.open(tmp_path / folder)
     with pytest.raises(SystemExit):
         command((tmp_path / "no",), out=tmp_path / "out")
-    assert "expected a git repository, got nothing there" in capsys.readouterr().err
+    assert "is missing, not a git repository" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
     with pytest.raises(SystemExit):
         command(out=tmp_path / "out")
@@ -314,7 +314,7 @@ def test_two_repositories_of_one_name_are_not_confused(tmp_path, capsys):
     (reference,) = read_references(tmp_path / "out" / "references.jsonl.gz")
     assert (reference.project, reference.record["after_text"]) == ("local/same", "-")
     assert sum(shard["samples"] for shard in read_manifest(tmp_path / "out")["shards"]) == 1
-    message = f"{folders[1]}: {folders[0]} is called local/same, too; mine them into different folders\n"
+    message = f"{folders[1]}: {folders[0]} has the same name, local/same; mine them into different folders\n"
     assert message in capsys.readouterr().err
 
 
@@ -323,7 +323,5 @@ def test_other_limits_are_refused_in_a_folder_that_is_there(history, tmp_path):
     history.commit("Fix", {"a.py": MINUS})
     gather([RepositorySource(folder=history.folder, mining=Mining())], tmp_path / "out")
     other = RepositorySource(folder=history.folder, mining=Mining(tests=True, since="2000-01-01"))
-    with pytest.raises(
-        ValueError, match=r"mined from owner\+name with another value of since, tests; choose"
-    ):
+    with pytest.raises(ValueError, match=r"mined from owner\+name with a different since, tests; choose"):
         gather([other], tmp_path / "out")

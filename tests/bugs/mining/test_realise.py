@@ -7,9 +7,8 @@ import pytest
 
 from hyperheat.bugs.dataset import Dataset, read_manifest
 from hyperheat.bugs.mining import GitError, Reference, read_references
-from hyperheat.bugs.mining.checkout import Checkout
-from hyperheat.bugs.mining.commits import commit_samples
-from hyperheat.bugs.mining.tally import FOUND, MISSING
+from hyperheat.bugs.mining.real_bugs import FOUND, MISSING
+from hyperheat.bugs.mining.samples import Checkout, commit_samples
 from hyperheat.cli.bugs_mine import realise as command
 from hyperheat.detector.sample import make_sample
 
@@ -124,7 +123,7 @@ def test_a_clone_that_fails_is_said_and_stops_nothing(fixed, tmp_path, capsys):
     report = run(tmp_path, away, fixed, clone=True)
     assert report["found"] == {"": {"binary-operator": 1}}
     assert report["missing"] == {"the repository": {"binary-operator": 1}}
-    assert "http://127.0.0.1:9/some/project: expected to clone it, got:" in capsys.readouterr().err
+    assert "http://127.0.0.1:9/some/project: cannot be cloned:" in capsys.readouterr().err
     assert not (tmp_path / "repos" / "some+project").exists()
 
 
@@ -156,7 +155,7 @@ def test_gzipped_references_are_selected_by_fields(fixed, tmp_path, capsys):
         *(
             (
                 json.dumps({"repo": "a/b", "sha": "1234567", "path": path}),
-                f"inside of the repository, got {path!r}",
+                f"inside the repository, got {path!r}",
             )
             for path in ("/a.py", "../a.py", "a/../b.py", "a//b.py", ".", "a\0.py", "\ud800.py")
         ),
@@ -171,7 +170,7 @@ def test_wrong_references_name_their_line(tmp_path, text, message):
 
 def test_broken_gzip_is_one_sentence(tmp_path):
     (tmp_path / "refs.gz").write_bytes(gzip.compress(b"{}" * 1000)[:-9])
-    with pytest.raises(ValueError, match="expected JSON lines, gzipped or not"):
+    with pytest.raises(ValueError, match="not a file of JSON lines, gzipped or not"):
         read_references(tmp_path / "refs.gz")
 
 

@@ -21,11 +21,11 @@ _SPLITS = (("train", 0.8), ("valid", 0.9), ("test", 1.0))
 
 
 class CorpusError(ValueError):
-    """A corpus that cannot be built as asked; the message is one sentence."""
+    """A corpus cannot be built as requested; the message is one sentence."""
 
 
 class PassingError(CorpusError):
-    """A failure that says nothing about a package, such as no network: another attempt may go better."""
+    """A failure that says nothing about a package, such as no network: a retry may succeed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +38,7 @@ class Package:
 
     @classmethod
     def named(cls, text: str) -> "Package":
-        """The package that `name` or `name==version` means."""
+        """Parse `name` or `name==version`."""
         match = _REQUIREMENT.fullmatch(text)
         if match is None:
             raise CorpusError(f"expected `name` or `name==version`, got {text!r}")
@@ -46,17 +46,17 @@ class Package:
 
 
 def normalise(name: str) -> str:
-    """The one spelling of a package's name: lower case, runs of `-`, `_` and `.` as one `-`."""
+    """The normal form of a package name: lower case, runs of `-`, `_` and `.` as one `-`."""
     return re.sub(r"[-_.]+", "-", name).strip("-").lower()
 
 
 def read_names(path: Path) -> list[Package]:
-    """The packages of a file with one `name` or `name==version` a line, comments after `#`, by name."""
+    """The packages in a file with one `name` or `name==version` per line and comments after `#`, sorted by name."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except UnicodeDecodeError as error:
         line = 1 + error.object[: error.start].count(b"\n")
-        raise CorpusError(f"{path}:{line}: expected text in UTF-8, got bytes that are not") from None
+        raise CorpusError(f"{path}:{line}: not valid UTF-8") from None
     found: dict[str, Package] = {}
     for number, line in enumerate(lines, start=1):
         text = line.partition("#")[0].strip()
@@ -67,16 +67,16 @@ def read_names(path: Path) -> list[Package]:
         except CorpusError as error:
             raise CorpusError(f"{path}:{number}: {error}") from None
         if found.setdefault(package.name, package) != package:
-            raise CorpusError(f"{path}:{number}: expected one version of {package.name}, got another before")
+            raise CorpusError(f"{path}:{number}: {package.name} is already listed with another version")
     if not found:
-        raise CorpusError(f"{path}: expected at least one package name, got none")
+        raise CorpusError(f"{path}: no package names")
     return [found[name] for name in sorted(found)]
 
 
 def source_packages(root: Path) -> list[Package]:
-    """Every direct sub-folder that holds Python files, or the folder itself if they lie in it directly."""
+    """Every direct sub-folder with Python files, or the folder itself if it has Python files."""
     if not root.is_dir():
-        raise CorpusError(f"{root}: expected a folder with Python sources, got no folder")
+        raise CorpusError(f"{root} is not a folder")
     folders = [root] if any(root.glob("*.py")) else sorted(path for path in root.iterdir() if path.is_dir())
     found: dict[str, Package] = {}
     for folder in folders:
@@ -84,10 +84,10 @@ def source_packages(root: Path) -> list[Package]:
             continue
         package = Package(name=normalise(folder.resolve().name), folder=str(folder.resolve()))
         if package.name in found:
-            raise CorpusError(f"{root}: expected one folder for the name {package.name}, got two")
+            raise CorpusError(f"{root}: two folders have the name {package.name}")
         found[package.name] = package
     if not found:
-        raise CorpusError(f"{root}: expected Python files, got none")
+        raise CorpusError(f"{root}: no Python files")
     return [found[name] for name in sorted(found)]
 
 
@@ -96,12 +96,12 @@ def without(packages: list[Package], excluded: list[Package]) -> list[Package]:
     names = {package.name for package in excluded}
     left = [package for package in packages if package.name not in names]
     if not left:
-        raise CorpusError(f"expected packages beside the {len(names)} excluded names, got none")
+        raise CorpusError(f"all packages are excluded by the {len(names)} excluded names")
     return left
 
 
 def split_of(name: str, seed: int) -> str:
-    """The split of a package: about 80 % train, 10 % valid, 10 % test, whatever other packages there are."""
+    """The split of a package: about 80 % train, 10 % valid, 10 % test, independent of other packages."""
     digest = hashlib.sha256(f"{seed}\0{normalise(name)}".encode()).digest()
     place = int.from_bytes(digest[:8], "big") / 2**64
     return next(split for split, end in _SPLITS if place < end)

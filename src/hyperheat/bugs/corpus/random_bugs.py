@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from hyperheat.bugs.corpus.packages import split_of
-from hyperheat.bugs.corpus.settings import SECONDS_PER_FILE, Settings
-from hyperheat.bugs.corpus.sources import Sources
+from hyperheat.bugs.corpus.sources import PackageSources
+from hyperheat.bugs.corpus.workspace import SECONDS_PER_FILE, CorpusSettings
 from hyperheat.bugs.shards import write_shard
 from hyperheat.detector.sample import DENSE, Origin, Sample, make_sample
 from hyperheat.files import file_sha256
@@ -45,10 +45,10 @@ class _Tally:
 
 def make_shard(
     name: str,
-    sources: Sources,
+    sources: PackageSources,
     version: str,
     plan: dict[str, list[int]],
-    settings: Settings,
+    settings: CorpusSettings,
     out: Path,
     scratch: Path,
 ) -> dict[str, Any]:
@@ -86,9 +86,9 @@ def make_shard(
 class _Package:
     name: str
     version: str
-    sources: Sources
+    sources: PackageSources
     project: ProjectIndex
-    settings: Settings
+    settings: CorpusSettings
 
     def samples(self, plan: dict[str, list[int]], tally: _Tally) -> Iterator[Sample]:
         """All samples, file by file in a random order of the files, until there are enough functions."""

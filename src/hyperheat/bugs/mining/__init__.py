@@ -1,7 +1,7 @@
 """Real bugs: fixes of one small rewrite, mined from git histories or read from lists of references."""
 
+from hyperheat.bugs.mining.commits import Mining, mine
 from hyperheat.bugs.mining.fix import Fix, NoFix, find_fix
-from hyperheat.bugs.mining.git import GitError, Repository
 from hyperheat.bugs.mining.references import (
     AnyReference,
     Reference,
@@ -9,7 +9,7 @@ from hyperheat.bugs.mining.references import (
     read_references,
     select,
 )
-from hyperheat.bugs.mining.sieve import Mining, mine
+from hyperheat.bugs.mining.repository import GitError, Repository
 
 __all__ = [
     "AnyReference",

@@ -1,22 +1,112 @@
-"""The decision: is the second version of a file the first one with exactly one candidate rewrite done?
+"""The decision: is the second version of a file the first one with exactly one candidate rewrite applied?
 
-fix = find_fix(before, after, lambda: extract(before))
-fix.repair.apply(fix.function.source)   # what the function became, comments and docstrings aside
+    fix = find_fix(before, after, lambda: extract(before))
+    fix.repair.apply(fix.function.source)   # what the function became, comments and docstrings aside
+
+Syntax trees are compared without comments, layout and docstrings; inside functions, annotations are ignored too.
 """
 
 import ast
+import hashlib
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import dataclass
+from textwrap import dedent
+from typing import Any
 
 from hyperheat.bugs.mining.prefilter import code_tokens, tokens
-from hyperheat.bugs.mining.trees import FunctionNode, changed_functions, same
 from hyperheat.pycode import FunctionGraph, ModuleGraphs, SourceError, extract, extract_function
 from hyperheat.pycode.syntax.python_source import PythonSource
-from hyperheat.rewrites import Rewrite, candidates
+from hyperheat.rewrites import Rewrite, Span, candidates, place
 
-__all__ = ["Fix", "NoFix", "find_fix", "find_function_fix", "has_candidate", "parse_version"]
+__all__ = [
+    "Fix",
+    "FunctionNode",
+    "NoFix",
+    "changed_functions",
+    "describe_fix",
+    "find_fix",
+    "find_function_fix",
+    "has_candidate",
+    "parse_version",
+    "same",
+]
+
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+_UNIMPORTANT = frozenset({"kind", "type_comment", "type_ignores"})
+_ANNOTATIONS = frozenset({"annotation", "returns"})
+
+
+def changed_functions(
+    before: ast.Module, after: ast.Module
+) -> list[tuple[FunctionNode, FunctionNode]] | None:
+    """The outermost functions that differ; None if anything else does."""
+    changed = []
+
+    def compare(first: Any, second: Any) -> bool:
+        if not isinstance(first, FunctionNode):
+            return False
+        if not same(first, second):
+            changed.append((first, second))
+        return True
+
+    return changed if _walk(before, after, compare, _UNIMPORTANT, _without_strings) else None
+
+
+def same(first: Any, second: Any) -> bool:
+    """Whether two parts of functions mean the same code; strings that stand as statements and annotations do not count."""
+    return _walk(first, second, lambda *_: False, _UNIMPORTANT | _ANNOTATIONS, _bare_code)
+
+
+def _walk(
+    first: Any,
+    second: Any,
+    settle: Callable[[Any, Any], bool],
+    ignored: Set[str],
+    code: Callable[[list[Any]], list[Any]],
+) -> bool:
+    """Compare two trees in step; pairs of nodes of one type that `settle` takes are not looked into."""
+    stack = [(first, second)]
+    while stack:
+        one, other = stack.pop()
+        if type(one) is not type(other):
+            return False
+        if isinstance(one, ast.AST):
+            if not settle(one, other):
+                fields = [field for field in one._fields if field not in ignored]
+                stack += [(getattr(one, field, None), getattr(other, field, None)) for field in fields]
+        elif isinstance(one, list):
+            left, right = code(one), code(other)
+            if len(left) != len(right):
+                return False
+            stack += zip(left, right, strict=True)
+        elif one != other:
+            return False
+    return True
+
+
+def _without_strings(items: list[Any]) -> list[Any]:
+    return [item for item in items if not _is_string_statement(item)]
+
+
+def _bare_code(items: list[Any]) -> list[Any]:
+    """Statements without strings and annotations: `x: int = 1` as `x = 1`, and `x: int` not at all."""
+    kept = []
+    for item in _without_strings(items):
+        if not isinstance(item, ast.AnnAssign):
+            kept.append(item)
+        elif item.value is not None:
+            kept.append(ast.Assign(targets=[item.target], value=item.value))
+    return kept
+
+
+def _is_string_statement(item: Any) -> bool:
+    return (
+        isinstance(item, ast.Expr)
+        and isinstance(item.value, ast.Constant)
+        and isinstance(item.value.value, str)
+    )
 
 
 _MAX_FUNCTION_BYTES = 200_000
@@ -171,3 +261,55 @@ def _rewritten(rewrite: Rewrite, function: FunctionGraph) -> FunctionNode:
 
 def _functions(tree: ast.AST) -> Iterator[FunctionNode]:
     return (node for node in ast.walk(tree) if isinstance(node, FunctionNode))
+
+
+def describe_fix(fix: Fix) -> dict[str, Any]:
+    """The function, the rewrite and its place.
+
+    `role` is what the rewritten expression is to the syntax around it, such as `keyword.value` or `If.test`; `pair`
+    are hashes of the function's text before and after.
+    """
+    function, repair = fix.function, fix.repair
+    span = Span(repair.edits[0].start, repair.edits[-1].end)
+    growth = len(fix.repaired_source) - len(function.source)
+    return {
+        "function": function.name,
+        "start_line": function.span[0],
+        "end_line": function.span[2],
+        "kind": repair.kind,
+        "before_text": function.source[span.start : span.end],
+        "after_text": fix.repaired_source[span.start : span.end + growth],
+        "span": list(place(function, span)),
+        "role": _role(fix, span),
+        "pair": [_hash(function.source), _hash(fix.repaired_source)],
+    }
+
+
+def _role(fix: Fix, span: Span) -> str:
+    """The type and field of the parent of the innermost node around a span."""
+    source, start = fix.module.facts.source, fix.function.syntax.start_of_lines
+    node: ast.AST = fix.function.syntax.function
+    role = ""
+    while True:
+        for field, child in _children(node):
+            first = source.offset(child.lineno, child.col_offset) - start
+            last = source.offset(child.end_lineno or 0, child.end_col_offset or 0) - start
+            if first <= span.start and span.end <= last:
+                role, node = f"{type(node).__name__}.{field}", child
+                break
+        else:
+            return role
+
+
+def _children(node: ast.AST) -> Iterator[tuple[str, Any]]:
+    """The parts of a node that have a place, with the names of their fields."""
+    for field, value in ast.iter_fields(node):
+        for child in value if isinstance(value, list) else [value]:
+            if hasattr(child, "lineno"):
+                yield field, child
+            elif isinstance(child, ast.AST):  # such as the clauses of a comprehension
+                yield from _children(child)
+
+
+def _hash(source: str) -> str:
+    return hashlib.blake2b(dedent(source).encode(), digest_size=8).hexdigest()

@@ -1,4 +1,4 @@
-"""References to fixes: which commit or release mended which function, without the sources.
+"""References to fixes: which commit or release fixed which function, without the sources.
 
 One JSON object a line, gzipped or not, in one of three forms:
 
@@ -6,8 +6,8 @@ One JSON object a line, gzipped or not, in one of three forms:
     package, before, after, archive, sha256, path, function, kind, span, ...        a release, as mining writes it
     repo, hash, diff, old_path, rewrite                                             as PyPIBugs is published
 
-`repo` is `owner/name`, which means GitHub, or the address of a repository. A reference may say in which `split` its
-samples belong; without it they are for testing.
+`repo` is `owner/name` on GitHub, or the address of a repository. A reference may name the `split` of its samples;
+without it they are for testing.
 """
 
 import gzip
@@ -20,7 +20,7 @@ from typing import Any
 
 from hyperheat.bugs.corpus.packages import normalise
 from hyperheat.bugs.dataset import SPLITS
-from hyperheat.bugs.mining.git import project_name
+from hyperheat.bugs.mining.repository import project_name
 from hyperheat.files import whole_file
 
 __all__ = [
@@ -46,7 +46,7 @@ _TAGS = {"fix_like": "fix", "is_test_file": "test", "on_main": "main"}
 
 @dataclass(frozen=True, kw_only=True)
 class Reference:
-    """A commit, the file that it mends, and what is said about it; `kind` may be unknown."""
+    """A commit, the file that it fixes, and its record; `kind` may be unknown."""
 
     repo: str
     address: str
@@ -65,12 +65,12 @@ class Reference:
 
     @property
     def where(self) -> dict[str, str]:
-        """What tells the reference from others."""
+        """The fields that identify the reference."""
         return {"repo": self.repo, "sha": self.sha, "path": self.path}
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> "Reference":
-        """The reference that a record holds; raises ValueError where a field is missing or wrong."""
+        """Parse a record; raises ValueError if a field is missing or wrong."""
         repo = _text(record, "repo").removesuffix(".git").rstrip("/")
         sha = _text(record, "sha", "hash")
         if not _ID.fullmatch(sha):
@@ -96,12 +96,12 @@ class Reference:
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseReference:
-    """A function of a release that the next one mends, and the rewrite that does it."""
+    """A function of a release, and the rewrite that fixes it in the next release."""
 
     package: str
     before: str
     archive: str
-    """The file of the release before."""
+    """The file name of the release with the bug."""
     sha256: str
     path: str
     function: str
@@ -120,12 +120,12 @@ class ReleaseReference:
 
     @property
     def where(self) -> dict[str, str]:
-        """What tells the reference from others."""
+        """The fields that identify the reference."""
         return {"package": self.package, "release": self.before, "path": self.path, "function": self.function}
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> "ReleaseReference":
-        """The reference that a record holds; raises ValueError where a field is missing or wrong."""
+        """Parse a record; raises ValueError if a field is missing or wrong."""
         span, line = record.get("span"), record.get("start_line")
         if not (isinstance(span, list) and len(span) == 4 and all(type(place) is int for place in span)):
             raise ValueError(f"span: expected four numbers, got {span!r}")
@@ -154,7 +154,7 @@ AnyReference = Reference | ReleaseReference
 
 
 def read_references(path: Path) -> list[AnyReference]:
-    """All references of a file; errors name its line."""
+    """All references in a file; errors name the line."""
     references: list[AnyReference] = []
     for number, line in enumerate(_lines(path), start=1):
         if line.strip():
@@ -169,7 +169,7 @@ def read_references(path: Path) -> list[AnyReference]:
 
 
 def select(references: Iterable[AnyReference], where: Iterable[str]) -> list[AnyReference]:
-    """The references whose records have all the values asked for, each as `field=value`."""
+    """The references whose records match all conditions of the form `field=value`."""
     kept = list(references)
     for condition in where:
         name, sign, value = condition.partition("=")
@@ -183,7 +183,7 @@ def select(references: Iterable[AnyReference], where: Iterable[str]) -> list[Any
 
 
 def read_records(path: Path) -> list[dict[str, Any]]:
-    """The references of a file as they stand there."""
+    """The records in a file, which must all be valid references."""
     return [dict(reference.record) for reference in read_references(path)]
 
 
@@ -201,11 +201,11 @@ def _lines(path: Path) -> Iterator[str]:
         with (gzip.open if is_gzip else open)(path, "rt", encoding="utf-8") as lines:
             yield from lines
     except (EOFError, gzip.BadGzipFile, UnicodeDecodeError) as error:
-        raise ValueError(f"{path}: expected JSON lines, gzipped or not, got: {error}") from None
+        raise ValueError(f"{path}: not a file of JSON lines, gzipped or not: {error}") from None
 
 
 def _text(record: Mapping[str, Any], *names: str) -> str:
-    """The first of some fields that there is, as text that is not empty."""
+    """The first of these fields that exists, as non-empty text."""
     value = next((record[name] for name in names if name in record), None)
     if not isinstance(value, str) or not value:
         raise ValueError(f"{names[0]}: expected a text, got {value!r}")
@@ -220,7 +220,7 @@ def _like(record: Mapping[str, Any], name: str, form: re.Pattern[str]) -> str:
 
 
 def _likely(record: Mapping[str, Any]) -> tuple[str, ...]:
-    """A tag for what was more likely a bug than not."""
+    """The tag of a record that is more likely a bug than not."""
     weight = record.get("weight")
     return ("likely",) if isinstance(weight, int | float) and weight >= 0.5 else ()
 
@@ -233,12 +233,12 @@ def _split(record: Mapping[str, Any]) -> str:
 
 
 def _path(record: Mapping[str, Any]) -> str:
-    """The path of a file inside of a repository, without parts that mean the folder itself."""
+    """The path of a file inside a repository, without `.` parts."""
     path = _text(record, "path", "old_path")
     parts = [part for part in path.split("/") if part != "."]
     is_text = "\0" not in path and path.encode(errors="ignore").decode() == path
     if not parts or not is_text or "" in parts or ".." in parts:
-        raise ValueError(f"path: expected the path of a file inside of the repository, got {path!r}")
+        raise ValueError(f"path: expected the path of a file inside the repository, got {path!r}")
     return "/".join(parts)
 
 

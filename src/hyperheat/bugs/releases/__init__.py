@@ -1,1 +1,0 @@
-"""Bugs that shipped, from the releases of packages."""
