@@ -221,7 +221,7 @@ def _description(hint: Any) -> str:
     if get_origin(hint) is tuple:
         items = get_args(hint)
         if items[-1] is Ellipsis:
-            return f"a list of {_description(items[0])}"
+            return "a list of " + {str: "texts", int: "ints", float: "numbers"}.get(items[0], "values")
         return f"{len(items)} values separated by commas ({', '.join(map(_description, items))})"
     if _is_class_slot(hint):
         return _class_of(hint).__name__

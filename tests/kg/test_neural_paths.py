@@ -28,8 +28,8 @@ ENCODERS = {
     "none": NoEncoder(dim=16),
     "heat": HEAT,
     "heat-2": replace(HEAT, layers=2),
-    "heat-crossatt": replace(HEAT, aggregate=CrossAttentionAggregate()),
-    "heat-own-edges": replace(HEAT, layers=2, final_edges=True, edge_update=OwnUpdate()),
+    "heat-crossatt": replace(HEAT, aggregate=CrossAttentionAggregate),
+    "heat-own-edges": replace(HEAT, layers=2, final_edges=True, edge_update=OwnUpdate),
     "stare": StareConfig(dim=16),
 }
 

@@ -45,7 +45,7 @@ BY_HEART = KgSettings(
 MODELS = {
     "none": ModelConfig(encoder=NoEncoder(dim=16), decoder=MaskDecoder(layers=1, ff=32), entity_dropout=0.0),
     "heat": BY_HEART.model,
-    "heat-crossatt": replace(BY_HEART.model, encoder=replace(HEAT, aggregate=CrossAttentionAggregate())),
+    "heat-crossatt": replace(BY_HEART.model, encoder=replace(HEAT, aggregate=CrossAttentionAggregate)),
     "stare": ModelConfig(
         encoder=StareConfig(dim=16, layers=1), decoder=StareDecoder(layers=1, ff=32), entity_dropout=0.0
     ),

@@ -90,7 +90,7 @@ def test_without_final_edges_nodes_are_the_same_and_weights_are_fewer():
 
 
 @pytest.mark.parametrize(
-    "config", [AllSetConfig(dim=8, heads=2, ff=12), AllSetConfig(dim=8, heads=2, ff=12, pool=DeepSetPool())]
+    "config", [AllSetConfig(dim=8, heads=2, ff=12), AllSetConfig(dim=8, heads=2, ff=12, pool=DeepSetPool)]
 )
 def test_allset_passes_gradients_to_every_parameter(config):
     vocab = Vocabulary.build([example_graph()])

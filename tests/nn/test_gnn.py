@@ -10,6 +10,7 @@ from torch.nn import functional as F
 
 from hyperheat.hypergraph import Hypergraph, names
 from hyperheat.nn import GnnConfig, GnnEncoder, States
+from hyperheat.options import from_dict, to_dict
 from hyperheat.tensors import HAS_SUBTOKEN, Vocabulary, collate_pairs
 
 CONFIG = GnnConfig(relations=RELATIONS, dim=6, block_layers=3)
@@ -162,7 +163,7 @@ def test_batches_of_other_relations_or_vocabularies_are_refused():
 
 
 def test_configurations_survive_json():
-    assert GnnConfig.from_dict(json.loads(json.dumps(CONFIG.to_dict()))) == CONFIG
+    assert from_dict(GnnConfig, json.loads(json.dumps(to_dict(CONFIG)))) == CONFIG
 
 
 @pytest.mark.parametrize(
@@ -173,12 +174,28 @@ def test_configurations_survive_json():
         ({"block_layers": True}, "block_layers: expected an int of at least 1, got True"),
         ({"dropout": 1}, "dropout: expected a number from 0 up to 1, got 1"),
         ({"subtokens": 1}, "subtokens: expected True or False, got 1"),
-        ({"relations": ["Reads", "Reads"]}, "relations: expected distinct names, got Reads, Reads"),
-        ({"relations": [1]}, r"relations: expected a tuple of names, got \(1,\)"),
-        ({"relations": "Reads"}, "config: expected settings by name, relations among them"),
-        ({"layers": 8}, "config: expected one of relations, dim, .*, got 'layers'"),
+        ({"relations": ("Reads", "Reads")}, "relations: expected distinct names, got Reads, Reads"),
+        ({"relations": (1,)}, r"relations: expected a tuple of names, got \(1,\)"),
+        ({"relations": "Reads"}, "relations: expected a tuple of names, got 'Reads'"),
     ],
 )
 def test_bad_values_are_refused(change, message):
     with pytest.raises(ValueError, match=message):
-        GnnConfig.from_dict({**CONFIG.to_dict(), **change})
+        replace(CONFIG, **change)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"blocks": 1.5}, "blocks: expected an int, got 1.5"),
+        ({"block_layers": True}, "block_layers: expected an int, got True"),
+        ({"subtokens": 1}, "subtokens: expected true or false, got 1"),
+        ({"relations": ["Reads", "Reads"]}, "relations: expected distinct names, got Reads, Reads"),
+        ({"relations": [1]}, "relations: expected a text, got 1"),
+        ({"relations": "Reads"}, "relations: expected a list of texts, got 'Reads'"),
+        ({"layers": 8}, "GnnConfig: expected one of relations, dim, .*, got 'layers'"),
+    ],
+)
+def test_bad_json_is_refused(change, message):
+    with pytest.raises(ValueError, match=message):
+        from_dict(GnnConfig, {**to_dict(CONFIG), **change})

@@ -13,6 +13,7 @@ from torch.nn import functional as F
 from hyperheat.hypergraph import Hypergraph
 from hyperheat.nn import GreatConfig, GreatEncoder, States
 from hyperheat.nn.peers import great
+from hyperheat.options import from_dict, to_dict
 from hyperheat.tensors import Vocabulary, collate_tokens
 
 CONFIG = GreatConfig(relations=RELATIONS, dim=8, layers=2, heads=2, ff=12, max_tokens=20)
@@ -212,7 +213,7 @@ def test_batches_of_other_relations_are_refused():
 
 
 def test_configurations_survive_json():
-    assert GreatConfig.from_dict(json.loads(json.dumps(CONFIG.to_dict()))) == CONFIG
+    assert from_dict(GreatConfig, json.loads(json.dumps(to_dict(CONFIG)))) == CONFIG
 
 
 @pytest.mark.parametrize(

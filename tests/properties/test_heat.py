@@ -106,7 +106,7 @@ def test_order_of_nodes_edges_and_incidences_does_not_matter(variant):
     check()
 
 
-@pytest.mark.parametrize("pool", [DeepSetPool(), AttentionPool()])
+@pytest.mark.parametrize("pool", [DeepSetPool, AttentionPool])
 def test_allset_ignores_order_and_company(pool):
     @few
     @given(graph_lists, st.integers(0, 10**6))

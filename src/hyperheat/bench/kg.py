@@ -98,7 +98,7 @@ class NaiveHeat(nn.Module):
         self.relation = torch.as_tensor(statements.relation.astype(np.int64))
         layers: list[Any] = list(encoder.layers)
         pairs = zip(layers, config.layer_configs(), strict=True)
-        kind = NaiveCrossAttention if isinstance(config.aggregate, CrossAttentionAggregate) else PaperLayer
+        kind = NaiveCrossAttention if config.aggregate is CrossAttentionAggregate else PaperLayer
         self.layers = nn.ModuleList(kind(layer, part) for layer, part in pairs)
         self.plan = _paper_plan(statements, config.heads)
 

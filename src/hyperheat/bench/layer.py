@@ -12,7 +12,7 @@ from hyperheat.bench.paper import PaperLayer, paper_plan
 from hyperheat.bench.timing import interleaved_ms, peak_mb
 from hyperheat.bench.workloads import WORKLOADS
 from hyperheat.nn import HeatConfig, HeatLayer
-from hyperheat.nn.peers.allset import AllSetConfig, AttentionPooling
+from hyperheat.nn.peers.allset import AllSetConfig, AttentionPool
 from hyperheat.tensors import HypergraphBatch, Vocabulary, collate
 
 __all__ = ["FF", "Pass", "measure_layers", "useful_flops"]
@@ -89,7 +89,7 @@ def _allset(
     own = AllSetConfig(
         dim=config.dim, layers=config.layers, heads=config.heads, ff=config.hidden, dropout=0.0
     )
-    pools = nn.ModuleList(AttentionPooling(own) for _ in range(2 * config.layers))
+    pools = nn.ModuleList(AttentionPool(own) for _ in range(2 * config.layers))
 
     def run(h: Tensor) -> Tensor:
         nodes = h[: batch.num_nodes]

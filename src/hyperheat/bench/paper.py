@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from hyperheat.nn.config import HeatConfig
 from hyperheat.nn.heat import HeatLayer
-from hyperheat.nn.message import SelfAttentionMessages
+from hyperheat.nn.message import AttentionMessage
 from hyperheat.tensors import HypergraphBatch, packed
 
 __all__ = ["PaperLayer", "PaperPlan", "paper_plan"]
@@ -70,7 +70,7 @@ class PaperLayer(nn.Module):
 
     def __init__(self, layer: HeatLayer, config: HeatConfig) -> None:
         super().__init__()
-        assert isinstance(layer.message, SelfAttentionMessages)
+        assert isinstance(layer.message, AttentionMessage)
         self.heads = config.heads
         self.qualifier = layer.qualifier
         self.update = layer.update

@@ -1,7 +1,19 @@
-"""HEAT, its variants and its peers in PyTorch."""
+"""HEAT, its variants and its peers in PyTorch. Read in this order:
+
+reference.py    the whole model as plain loops, one edge at a time: ten minutes
+heat.py         the same on batches: layers, `HeatEncoder` (graphs with names), `Heat` (plain tensors)
+config.py       sizes, and the choices for each part of a layer; `VARIANTS`, the paper's ablations
+embedding.py    first states from names, labels and positions
+message.py      messages inside an edge
+aggregate.py    messages to a node -> its update
+update.py       state and update -> new state
+weights.py      safetensors files
+fast/           how gathers, attention and dropout are made fast
+peers/          other encoders with the same interface: AllSet, GNN-MLP, GREAT
+"""
 
 from hyperheat.nn.config import VARIANTS, HeatConfig
-from hyperheat.nn.heat import HeatEncoder, HeatLayer, States
+from hyperheat.nn.heat import Heat, HeatEncoder, HeatLayer, HeatLayers, States
 from hyperheat.nn.peers.allset import AllSetConfig, AllSetEncoder
 from hyperheat.nn.peers.gnn import GnnConfig, GnnEncoder
 from hyperheat.nn.peers.great import GreatConfig, GreatEncoder
@@ -14,8 +26,10 @@ __all__ = [
     "GnnEncoder",
     "GreatConfig",
     "GreatEncoder",
+    "Heat",
     "HeatConfig",
     "HeatEncoder",
     "HeatLayer",
+    "HeatLayers",
     "States",
 ]

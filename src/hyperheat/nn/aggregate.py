@@ -4,7 +4,6 @@ An edge has a single message, which every aggregation passes on unchanged. A nod
 Letters: C cells, N nodes, E edges, D width, H heads.
 """
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
@@ -19,62 +18,49 @@ if TYPE_CHECKING:
 __all__ = ["CrossAttentionAggregate", "MaxAggregate", "MeanAggregate", "SumAggregate"]
 
 
-@dataclass(frozen=True)
-class MaxAggregate:
+class MaxAggregate(nn.Module):
     """The element-wise maximum (the paper's model)."""
 
-    def build(self, config: "HeatConfig") -> nn.Module:
-        return MaxMessages()
+    def __init__(self, config: "HeatConfig") -> None:
+        super().__init__()
 
-
-@dataclass(frozen=True)
-class SumAggregate:
-    """The sum."""
-
-    def build(self, config: "HeatConfig") -> nn.Module:
-        return SumMessages()
-
-
-@dataclass(frozen=True)
-class MeanAggregate:
-    """The mean."""
-
-    def build(self, config: "HeatConfig") -> nn.Module:
-        return MeanMessages()
-
-
-@dataclass(frozen=True)
-class CrossAttentionAggregate:
-    """Multi-head attention with the node state as query, messages as keys and values (the paper's CrossAtt)."""
-
-    def build(self, config: "HeatConfig") -> nn.Module:
-        return CrossAttention(config.dim, config.heads)
-
-
-class MaxMessages(nn.Module):
     def forward(self, m: Tensor, h: Tensor, plan: AttentionPlan[Tensor]) -> Tensor:
         """Messages [C, D] -> updates [N+E, D]."""
         return segment_max(m, plan.receivers)[: len(h)]
 
 
-class SumMessages(nn.Module):
+class SumAggregate(nn.Module):
+    """The sum."""
+
+    def __init__(self, config: "HeatConfig") -> None:
+        super().__init__()
+
     def forward(self, m: Tensor, h: Tensor, plan: AttentionPlan[Tensor]) -> Tensor:
         """Messages [C, D] -> updates [N+E, D]."""
         return segment_sum(m, plan.receivers)[: len(h)]
 
 
-class MeanMessages(nn.Module):
+class MeanAggregate(nn.Module):
+    """The mean."""
+
+    def __init__(self, config: "HeatConfig") -> None:
+        super().__init__()
+
     def forward(self, m: Tensor, h: Tensor, plan: AttentionPlan[Tensor]) -> Tensor:
         """Messages [C, D] -> updates [N+E, D]."""
         return segment_mean(m, plan.receivers)[: len(h)]
 
 
-class CrossAttention(nn.Module):
-    """u_n = W_o softmax(W_q h_n . W_k m) W_v m over the messages m to n."""
+class CrossAttentionAggregate(nn.Module):
+    """Multi-head attention with the node state as query (the paper's CrossAtt).
 
-    def __init__(self, dim: int, heads: int) -> None:
+    u_n = W_o softmax(W_q h_n . W_k m) W_v m over the messages m to n
+    """
+
+    def __init__(self, config: "HeatConfig") -> None:
         super().__init__()
-        self.heads = heads
+        dim = config.dim
+        self.heads = config.heads
         self.query = nn.Linear(dim, dim)
         self.key_value = nn.Linear(dim, 2 * dim)
         self.out = nn.Linear(dim, dim)

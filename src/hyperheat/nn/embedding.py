@@ -8,7 +8,6 @@ and per layer `r_tau^(t) = W_t r_tau + b_t`. Letters: N nodes, E edges, Q qualif
 """
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
@@ -22,7 +21,14 @@ from hyperheat.tensors import HypergraphBatch, NodeBatch, Vocabulary
 if TYPE_CHECKING:
     from hyperheat.nn.config import HeatConfig
 
-__all__ = ["HypergraphEmbedding", "NoQualifiers", "QualifierProjection", "pool_labels", "sinusoids"]
+__all__ = [
+    "HypergraphEmbedding",
+    "NoQualifiers",
+    "QualifierProjection",
+    "TypeEmbedding",
+    "pool_labels",
+    "sinusoids",
+]
 
 
 class HypergraphEmbedding(nn.Module):
@@ -42,6 +48,30 @@ class HypergraphEmbedding(nn.Module):
         return self.dropout(h), self.dropout(r)
 
 
+class TypeEmbedding(nn.Module):
+    """First states where there are no names: features of nodes, and a vector for each type of edge and incidence."""
+
+    def __init__(
+        self, config: "HeatConfig", *, relations: int, qualifiers: int, features: int | None
+    ) -> None:
+        super().__init__()
+        for name, count in (("relations", relations), ("qualifiers", qualifiers), ("features", features)):
+            if count is not None and (type(count) is not int or count < 1):
+                raise ValueError(f"{name}: expected an int of at least 1, got {count!r}")
+        self.features = config.dim if features is None else features
+        self.feature = nn.Identity() if features is None else nn.Linear(features, config.dim)
+        self.relation = nn.Embedding(relations, config.dim)
+        self.qualifier = nn.Embedding(qualifiers, config.dim)
+        self.dropout = Dropout(config.dropout)
+
+    def forward(self, x: Tensor, relation: Tensor) -> tuple[Tensor, Tensor]:
+        """Features [N, F] and types of edges [E] -> states [N+E, D] and qualifiers [Q, D]."""
+        if x.ndim != 2 or x.shape[1] != self.features:
+            raise ValueError(f"x: expected shape [nodes, {self.features}], got {list(x.shape)}")
+        h = torch.cat([self.feature(x), self.relation(relation)])
+        return self.dropout(h), self.dropout(self.qualifier.weight)
+
+
 def pool_labels(embedding: nn.Embedding, batch: NodeBatch[Tensor]) -> Tensor:
     """The maximum over the subtokens of each node's label [N, D], pooled once per distinct label."""
     return F.embedding(batch.label, segment_max(embedding(batch.labels.tokens), batch.labels.owner))
@@ -57,23 +87,19 @@ def sinusoids(positions: Tensor, like: Tensor) -> Tensor:
     return torch.cat([angles.sin(), angles.cos()], dim=1).to(like)
 
 
-@dataclass(frozen=True)
-class QualifierProjection:
-    """Qualifiers pass a linear map per layer and are added to the node states (the paper's model)."""
+class QualifierProjection(nn.Linear):
+    """W_t r + b_t: a linear map of the qualifiers per layer (the paper's model)."""
 
-    def build(self, config: "HeatConfig") -> nn.Module:
-        return nn.Linear(config.dim, config.dim)
+    def __init__(self, config: "HeatConfig") -> None:
+        super().__init__(config.dim, config.dim)
 
 
-@dataclass(frozen=True)
-class NoQualifiers:
+class NoQualifiers(nn.Module):
     """Qualifiers are left out (the paper's ablation without qualifier embeddings)."""
 
-    def build(self, config: "HeatConfig") -> nn.Module:
-        return Zeros()
+    def __init__(self, config: "HeatConfig") -> None:
+        super().__init__()
 
-
-class Zeros(nn.Module):
     def forward(self, r: Tensor) -> Tensor:
         """Zero for every qualifier [Q, D]."""
         return torch.zeros_like(r)

@@ -8,7 +8,6 @@ Both never build x: `W (h + r) = W h + W r`, so each state and each distinct qua
 gather sums of projected rows. Letters: N nodes, E edges, Q qualifiers, C cells, D width.
 """
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -23,31 +22,16 @@ from hyperheat.tensors import AttentionPlan
 if TYPE_CHECKING:
     from hyperheat.nn.config import HeatConfig
 
-__all__ = ["AttentionMessage", "DeepSetMessage", "PooledMessages", "SelfAttentionMessages"]
+__all__ = ["AttentionMessage", "DeepSetMessage", "project"]
 
 
-@dataclass(frozen=True)
-class AttentionMessage:
-    """Messages by multi-head self-attention among the slots of an edge (the paper's model)."""
+class AttentionMessage(nn.Module):
+    """Multi-head self-attention among the slots of an edge (the paper's model)."""
 
-    def build(self, config: "HeatConfig") -> nn.Module:
-        return SelfAttentionMessages(config.dim, config.heads)
-
-
-@dataclass(frozen=True)
-class DeepSetMessage:
-    """Messages from a pooled summary of the edge (the paper's DeepSet ablation)."""
-
-    def build(self, config: "HeatConfig") -> nn.Module:
-        return PooledMessages(config.dim)
-
-
-class SelfAttentionMessages(nn.Module):
-    """MHA of the paper's message equation."""
-
-    def __init__(self, dim: int, heads: int) -> None:
+    def __init__(self, config: "HeatConfig") -> None:
         super().__init__()
-        self.heads = heads
+        dim = config.dim
+        self.heads = config.heads
         self.qkv = nn.Linear(dim, 3 * dim)
         self.out = nn.Linear(dim, dim)
         nn.init.xavier_uniform_(self.qkv.weight)
@@ -60,11 +44,15 @@ class SelfAttentionMessages(nn.Module):
         return self.out(attend(table, plan, self.heads))  # [C, D]
 
 
-class PooledMessages(nn.Module):
-    """DeepSet(x) = rho(sum_i phi(x_i)) with phi = ReLU(A x + a), rho = two linear maps with a ReLU between."""
+class DeepSetMessage(nn.Module):
+    """Messages from a pooled summary of the edge (the paper's DeepSet ablation).
 
-    def __init__(self, dim: int) -> None:
+    DeepSet(x) = rho(sum_i phi(x_i)) with phi = ReLU(A x + a), rho = two linear maps with a ReLU between
+    """
+
+    def __init__(self, config: "HeatConfig") -> None:
         super().__init__()
+        dim = config.dim
         self.phi = nn.Linear(dim, dim)
         self.rho = nn.Sequential(nn.Linear(dim, dim), nn.ReLU(), nn.Linear(dim, dim))
         self.slot = nn.Linear(dim, dim)

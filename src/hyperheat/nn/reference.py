@@ -46,7 +46,7 @@ def encode(encoder: HeatEncoder, graph: Hypergraph) -> States:
         for e, edge in enumerate(graph):
             slots = [h_edge[e]]
             for qualifier, n in edge.incidences:
-                skipped = isinstance(config.qualifier, NoQualifiers)
+                skipped = config.qualifier is NoQualifiers
                 slots.append(
                     h_node[n] if skipped else h_node[n] + layer.qualifier(qualifier_vector(qualifier))
                 )
@@ -59,8 +59,8 @@ def encode(encoder: HeatEncoder, graph: Hypergraph) -> States:
             for h, ms in zip(h_node, to_node, strict=True)
         ]
         h_node = [_update(layer.update.node, config, h, u) for h, u in zip(h_node, u_node, strict=True)]
-        if not isinstance(config.edge_update, KeepState):
-            tied = isinstance(config.edge_update, TiedUpdate)
+        if config.edge_update is not KeepState:
+            tied = config.edge_update is TiedUpdate
             update = layer.update.node if tied else layer.update.edge
             h_edge = [_update(update, config, h, u) for h, u in zip(h_edge, to_edge, strict=True)]
     empty = zero.new_zeros(0, encoder.config.dim)
@@ -75,7 +75,7 @@ def _sinusoid(position: int, like: Tensor) -> Tensor:
 
 def _messages(message: Any, config: HeatConfig, x: Tensor) -> Tensor:
     """The slots of one edge [l, D] -> one message each [l, D]."""
-    if isinstance(config.message, AttentionMessage):
+    if config.message is AttentionMessage:
         q, k, v = F.linear(x, message.qkv.weight, message.qkv.bias).chunk(3, dim=1)
         return message.out(_attention(q, k, v, config.heads))
     summary = message.rho(F.relu(message.phi(x)).sum(0))
@@ -93,11 +93,11 @@ def _attention(q: Tensor, k: Tensor, v: Tensor, heads: int) -> Tensor:
 
 def _aggregate(aggregate: Any, config: HeatConfig, h: Tensor, m: Tensor) -> Tensor:
     """The state of a node [D] and its messages [k, D] -> its update [D]."""
-    if isinstance(config.aggregate, MaxAggregate):
+    if config.aggregate is MaxAggregate:
         return m.amax(0)
-    if isinstance(config.aggregate, MeanAggregate):
+    if config.aggregate is MeanAggregate:
         return m.mean(0)
-    if isinstance(config.aggregate, CrossAttentionAggregate):
+    if config.aggregate is CrossAttentionAggregate:
         k, v = aggregate.key_value(m).chunk(2, dim=1)
         return aggregate.out(_attention(aggregate.query(h)[None], k, v, config.heads))[0]
     return m.sum(0)
@@ -106,7 +106,7 @@ def _aggregate(aggregate: Any, config: HeatConfig, h: Tensor, m: Tensor) -> Tens
 def _update(update: Any, config: HeatConfig, h: Tensor, u: Tensor) -> Tensor:
     """LN(q + FFN(q)) with q = LN(h + u)."""
     q = update.norm(h + u)
-    if isinstance(config.feed_forward, NoFeedForward):
+    if config.feed_forward is NoFeedForward:
         return q
     block = update.feed_forward
     return block.norm(q + block.narrow(F.relu(block.widen(q))))

@@ -7,8 +7,7 @@ for nodes, and for edges with their own weights (OwnUpdate), with the nodes' wei
 an edge keeps its first state h_e^(0) in every layer (KeepState). Letters: N nodes, E edges, D width, F hidden width.
 """
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -19,62 +18,40 @@ from hyperheat.nn.fast.dropout import Dropout
 if TYPE_CHECKING:
     from hyperheat.nn.config import HeatConfig
 
-__all__ = ["FeedForward", "KeepState", "NoFeedForward", "OwnUpdate", "TiedUpdate"]
+__all__ = ["FeedForward", "KeepState", "NoFeedForward", "OwnUpdate", "TiedUpdate", "Update"]
 
 
-@dataclass(frozen=True)
-class FeedForward:
-    """The second sublayer of the update (the paper's model)."""
+class Sizes(Protocol):
+    """What a feed-forward part reads of a configuration."""
 
-    def build(self, config: "HeatConfig") -> nn.Module:
-        return FeedForwardSublayer(config.dim, config.hidden, config.dropout)
-
-
-@dataclass(frozen=True)
-class NoFeedForward:
-    """No second sublayer (the paper's ablation without FFN)."""
-
-    def build(self, config: "HeatConfig") -> nn.Module:
-        return nn.Identity()
+    @property
+    def dim(self) -> int: ...
+    @property
+    def hidden(self) -> int: ...
+    @property
+    def dropout(self) -> float: ...
 
 
-@dataclass(frozen=True)
-class OwnUpdate:
-    """Edges are updated with weights of their own (the paper's model)."""
+class FeedForward(nn.Module):
+    """The second sublayer, LN(q + FFN(q)) (the paper's model)."""
 
-    def build(self, config: "HeatConfig") -> nn.Module:
-        return SeparateUpdates(config)
-
-
-@dataclass(frozen=True)
-class TiedUpdate:
-    """Edges are updated with the weights of the nodes (the published reference code)."""
-
-    def build(self, config: "HeatConfig") -> nn.Module:
-        return SharedUpdates(config)
-
-
-@dataclass(frozen=True)
-class KeepState:
-    """Edges keep their first state (the paper's ablation without hyperedge state)."""
-
-    def build(self, config: "HeatConfig") -> nn.Module:
-        return NodeUpdates(config)
-
-
-class FeedForwardSublayer(nn.Module):
-    """LN(q + FFN(q))"""
-
-    def __init__(self, dim: int, hidden: int, dropout: float) -> None:
+    def __init__(self, config: Sizes) -> None:
         super().__init__()
-        self.widen = nn.Linear(dim, hidden)
-        self.narrow = nn.Linear(hidden, dim)
-        self.norm = nn.LayerNorm(dim)
-        self.dropout = Dropout(dropout)
+        self.widen = nn.Linear(config.dim, config.hidden)
+        self.narrow = nn.Linear(config.hidden, config.dim)
+        self.norm = nn.LayerNorm(config.dim)
+        self.dropout = Dropout(config.dropout)
 
     def forward(self, q: Tensor) -> Tensor:
         hidden = F.relu_(self.widen(q))  # [N, F]; in place, as the linear map does not need its output
         return self.norm(q + self.dropout(self.narrow(self.dropout(hidden))))
+
+
+class NoFeedForward(nn.Identity):
+    """No second sublayer (the paper's ablation without FFN)."""
+
+    def __init__(self, config: Sizes) -> None:
+        super().__init__()
 
 
 class Update(nn.Module):
@@ -84,13 +61,15 @@ class Update(nn.Module):
         super().__init__()
         self.norm = nn.LayerNorm(config.dim)
         self.dropout = Dropout(config.dropout)
-        self.feed_forward = config.feed_forward.build(config)
+        self.feed_forward = config.feed_forward(config)
 
     def forward(self, h: Tensor, u: Tensor) -> Tensor:
         return self.feed_forward(self.norm(h + self.dropout(u)))
 
 
-class SeparateUpdates(nn.Module):
+class OwnUpdate(nn.Module):
+    """Edges are updated with weights of their own (the paper's model)."""
+
     def __init__(self, config: "HeatConfig") -> None:
         super().__init__()
         self.node = Update(config)
@@ -102,7 +81,9 @@ class SeparateUpdates(nn.Module):
         return torch.cat([self.node(h_node, u_node), self.edge(h_edge, u_edge)])
 
 
-class SharedUpdates(nn.Module):
+class TiedUpdate(nn.Module):
+    """Edges are updated with the weights of the nodes (the published reference code)."""
+
     def __init__(self, config: "HeatConfig") -> None:
         super().__init__()
         self.node = Update(config)
@@ -112,7 +93,9 @@ class SharedUpdates(nn.Module):
         return self.node(h, u)
 
 
-class NodeUpdates(nn.Module):
+class KeepState(nn.Module):
+    """Edges keep their first state (the paper's ablation without hyperedge state)."""
+
     def __init__(self, config: "HeatConfig") -> None:
         super().__init__()
         self.node = Update(config)

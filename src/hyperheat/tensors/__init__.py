@@ -1,6 +1,13 @@
 """From hypergraphs to arrays: vocabulary, batches and attention layouts. numpy only."""
 
-from hyperheat.tensors.collation import AttentionPlan, HypergraphBatch, NodeBatch, Strings, collate
+from hyperheat.tensors.collation import (
+    AttentionPlan,
+    HypergraphBatch,
+    NodeBatch,
+    Strings,
+    collate,
+    plan_incidences,
+)
 from hyperheat.tensors.indices import PairSums, Segments, pair_sums, segments
 from hyperheat.tensors.layout import Group, Layout, by_size, packed
 from hyperheat.tensors.pairs import (
@@ -37,5 +44,6 @@ __all__ = [
     "collate_tokens",
     "packed",
     "pair_sums",
+    "plan_incidences",
     "segments",
 ]

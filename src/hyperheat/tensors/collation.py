@@ -39,6 +39,7 @@ __all__ = [
     "collate",
     "collate_columns",
     "join_strings",
+    "plan_incidences",
 ]
 
 
@@ -79,6 +80,12 @@ class AttentionPlan(Generic[ArrayT]):
     """Cells [C] to edges [E]; one last segment takes the padding."""
     waste: float
     """Attention computed over attention needed."""
+
+    def to_torch(self, device: "torch.device | str" = "cpu") -> "AttentionPlan[torch.Tensor]":
+        """The same plan with torch tensors on a device."""
+        import torch
+
+        return map_arrays(self, lambda array: torch.as_tensor(array).to(device, non_blocking=True))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,6 +206,43 @@ def collate_columns(
         by_edge=segments(edge, num_edges),
         plan=_plan(layout(offsets), node, qualifier, num_nodes, num_edges, num_qualifiers),
     )
+
+
+def plan_incidences(
+    incidence_index: np.ndarray,
+    qualifier: np.ndarray,
+    *,
+    num_nodes: int,
+    num_edges: int,
+    num_qualifiers: int,
+    layout: Callable[[np.ndarray], Layout] = by_size,
+) -> AttentionPlan[np.ndarray]:
+    """Plan the attention of one graph given as (node, edge) pairs [2, I] and a qualifier per pair [I].
+
+    Pairs may come in any order.
+    """
+    if incidence_index.ndim != 2 or len(incidence_index) != 2:
+        raise ValueError(
+            f"incidence_index: expected shape [2, incidences], got {list(incidence_index.shape)}"
+        )
+    node, edge = incidence_index
+    if qualifier.shape != node.shape:
+        raise ValueError(
+            f"qualifier: expected {len(node)} entries (one per incidence), got {list(qualifier.shape)}"
+        )
+    limits = {
+        "incidence_index[0]": (node, num_nodes),
+        "incidence_index[1]": (edge, num_edges),
+        "qualifier": (qualifier, num_qualifiers),
+    }
+    for name, (column, limit) in limits.items():
+        if column.dtype.kind not in "iu":
+            raise TypeError(f"{name}: expected integers, got {column.dtype}")
+        if len(column) and not 0 <= column.min() <= column.max() < limit:
+            raise IndexError(f"{name}: expected 0 to {limit - 1}, got {column.min()} to {column.max()}")
+    order = np.argsort(edge, kind="stable")
+    offsets = running_sum(np.bincount(edge, minlength=num_edges))
+    return _plan(layout(offsets), node[order], qualifier[order], num_nodes, num_edges, num_qualifiers)
 
 
 def _plan(

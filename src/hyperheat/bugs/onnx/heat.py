@@ -16,11 +16,11 @@ from hyperheat.bugs.model import BugHead, BugModel
 from hyperheat.bugs.model import Scorer as HeadScorer
 from hyperheat.bugs.onnx.graph import Graph, Precision
 from hyperheat.detector.interface import LABELS, LOCATIONS, NAMES, NODES, ROWS, SAMPLES, SEGMENTS, Pooled
-from hyperheat.nn.aggregate import CrossAttention, MaxMessages, MeanMessages, SumMessages
-from hyperheat.nn.embedding import HypergraphEmbedding, Zeros
+from hyperheat.nn.aggregate import CrossAttentionAggregate, MaxAggregate, MeanAggregate, SumAggregate
+from hyperheat.nn.embedding import HypergraphEmbedding, NoQualifiers
 from hyperheat.nn.heat import HeatEncoder, HeatLayer
-from hyperheat.nn.message import PooledMessages, SelfAttentionMessages
-from hyperheat.nn.update import FeedForwardSublayer, NodeUpdates, SharedUpdates, Update
+from hyperheat.nn.message import AttentionMessage, DeepSetMessage
+from hyperheat.nn.update import FeedForward, KeepState, TiedUpdate, Update
 
 __all__ = ["detector_graph"]
 
@@ -98,7 +98,7 @@ class _Translation:
         return nodes, edges, self.graph.concat([names, self.graph.input("positions")], 0)
 
     def layer(self, layer: HeatLayer, nodes: str, edges: str, r: str, *, last: bool) -> tuple[str, str]:
-        if isinstance(layer.qualifier, Zeros):
+        if isinstance(layer.qualifier, NoQualifiers):
             r = self.graph.op("Mul", r, self.graph.constant(0, np.float32))
         else:
             r = self.linear(layer.qualifier, r)
@@ -106,10 +106,10 @@ class _Translation:
         m = _MESSAGES[type(layer.message)](self, layer.message, h, r)
         new_nodes = self.aggregate(layer.aggregate, m, nodes)
         update: Any = layer.update
-        if last or isinstance(update, NodeUpdates):  # the head reads nodes alone
+        if last or isinstance(update, KeepState):  # the head reads nodes alone
             return self.update(update.node, nodes, new_nodes), edges
         passed_on = self.rows(m, self.graph.input("own_cell"))
-        of_edges = update.node if isinstance(update, SharedUpdates) else update.edge
+        of_edges = update.node if isinstance(update, TiedUpdate) else update.edge
         return self.update(update.node, nodes, new_nodes), self.update(of_edges, edges, passed_on)
 
     def project(self, module: nn.Linear, h: str, r: str) -> str:
@@ -130,7 +130,7 @@ class _Translation:
         rows, columns = (self.graph.op("Unsqueeze", edges, self.graph.constant([axis])) for axis in (2, 1))
         return self.graph.op("Equal", rows, columns)
 
-    def attention(self, module: SelfAttentionMessages, h: str, r: str) -> str:
+    def attention(self, module: AttentionMessage, h: str, r: str) -> str:
         table = self.project(module.qkv, h, r)
         heads, width = module.heads, self.dim // module.heads
         scale = self.graph.constant(width**-0.5, np.float32)
@@ -157,7 +157,7 @@ class _Translation:
             self.masks[name] = self.graph.op("Where", allowed, none, infinite)
         return self.masks[name]
 
-    def deep_set(self, module: PooledMessages, h: str, r: str) -> str:
+    def deep_set(self, module: DeepSetMessage, h: str, r: str) -> str:
         phi, slot = self.project(module.phi, h, r), self.project(module.slot, h, r)
         sums, slots = [], []
         for group in range(len(ROWS)):
@@ -174,17 +174,17 @@ class _Translation:
 
     def aggregate(self, module: nn.Module, m: str, nodes: str) -> str:
         """Messages in cells [C, D] -> updates of nodes [N, D]."""
-        if isinstance(module, CrossAttention):
+        if isinstance(module, CrossAttentionAggregate):
             query, key_value = self.linear(module.query, nodes), self.linear(module.key_value, m)
             return self.pool(NODES, partial(self.cross, module, query), key_value)
         reduce = {
-            MaxMessages: self.largest,
-            SumMessages: partial(self.total, NODES),
-            MeanMessages: partial(self.mean, NODES),
+            MaxAggregate: self.largest,
+            SumAggregate: partial(self.total, NODES),
+            MeanAggregate: partial(self.mean, NODES),
         }
         return self.pool(NODES, reduce[type(module)], m)
 
-    def cross(self, module: CrossAttention, query: str, step: int, entries: str) -> str:
+    def cross(self, module: CrossAttentionAggregate, query: str, step: int, entries: str) -> str:
         """The attention of nodes to their messages: keys and values [S, X, 2D] -> [S, D]."""
         heads, width = module.heads, self.dim // module.heads
         parts = self.graph.ops("Split", 2, entries, axis=2, num_outputs=2)
@@ -205,7 +205,7 @@ class _Translation:
     def update(self, module: Update, h: str, u: str) -> str:
         q = self.norm(module.norm, self.graph.op("Add", h, u))
         second = module.feed_forward
-        if not isinstance(second, FeedForwardSublayer):
+        if not isinstance(second, FeedForward):
             return q
         hidden = self.graph.op("Relu", self.linear(second.widen, q))
         return self.norm(second.norm, self.graph.op("Add", q, self.linear(second.narrow, hidden)))
@@ -245,6 +245,6 @@ class _Translation:
 
 
 _MESSAGES: dict[type, Any] = {
-    SelfAttentionMessages: _Translation.attention,
-    PooledMessages: _Translation.deep_set,
+    AttentionMessage: _Translation.attention,
+    DeepSetMessage: _Translation.deep_set,
 }

@@ -67,7 +67,7 @@ class HeatGraph(nn.Module):
         super().__init__()
         layers = config.layer_configs()
         self.tables = Tables(config)
-        self.shared_states = all(isinstance(layer.edge_update, KeepState) for layer in layers)
+        self.shared_states = all(layer.edge_update is KeepState for layer in layers)
         self.role = nn.Parameter(torch.randn(2, config.dim))
         self.dropout = Dropout(config.dropout)
         self.layers = nn.ModuleList(HeatLayer(layer) for layer in layers)

@@ -21,7 +21,7 @@ from hyperheat.files import parse_json, whole_file
 from hyperheat.kg.neural.labels import BpeLabels
 from hyperheat.kg.neural.model import ModelConfig, Names, StatementModel
 from hyperheat.kg.statements import Statements
-from hyperheat.nn.folder import load_weights, save_weights
+from hyperheat.nn.weights import load_weights, save_weights
 from hyperheat.options import from_dict, to_dict
 
 __all__ = ["TrainedModel", "load_model", "save_model"]

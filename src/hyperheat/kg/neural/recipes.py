@@ -68,12 +68,12 @@ def heat() -> KgSettings:
 
 def heat_crossatt() -> KgSettings:
     """HEAT with cross-attention as aggregation."""
-    return _improved(ModelConfig(encoder=replace(_HEAT, aggregate=CrossAttentionAggregate()), skip=_SKIP))
+    return _improved(ModelConfig(encoder=replace(_HEAT, aggregate=CrossAttentionAggregate), skip=_SKIP))
 
 
 def heat_labels() -> KgSettings:
     """HEAT with cross-attention that reads labels, as in the paper's last row."""
-    encoder = replace(_HEAT, aggregate=CrossAttentionAggregate())
+    encoder = replace(_HEAT, aggregate=CrossAttentionAggregate)
     return _improved(ModelConfig(encoder=encoder, labels=BpeLabels(), skip=_SKIP))
 
 

@@ -26,43 +26,7 @@ from hyperheat.tensors import HypergraphBatch, Segments, Vocabulary
 __all__ = ["AllSetConfig", "AllSetEncoder", "AttentionPool", "DeepSetPool"]
 
 
-@dataclass(frozen=True)
-class DeepSetPool:
-    """AllDeepSets."""
-
-    def build(self, config: "AllSetConfig") -> nn.Module:
-        return SumPooling(config)
-
-
-@dataclass(frozen=True)
-class AttentionPool:
-    """AllSetTransformer."""
-
-    def build(self, config: "AllSetConfig") -> nn.Module:
-        return AttentionPooling(config)
-
-
-@dataclass(frozen=True, kw_only=True)
-class AllSetConfig:
-    """Sizes, and how a set is pooled."""
-
-    dim: int = 256
-    layers: int = 6
-    heads: int = 8
-    ff: int = 1024
-    dropout: float = 0.1
-    pool: DeepSetPool | AttentionPool = AttentionPool()
-
-    def __post_init__(self) -> None:
-        for name in ("dim", "layers", "heads", "ff"):
-            value = getattr(self, name)
-            if type(value) is not int or value < 1:
-                raise ValueError(f"{name}: expected an int of at least 1, got {value!r}")
-        if self.dim % self.heads:
-            raise ValueError(f"dim: expected a multiple of heads={self.heads}, got {self.dim}")
-
-
-def _mlp(config: AllSetConfig) -> nn.Sequential:
+def _mlp(config: "AllSetConfig") -> nn.Sequential:
     return nn.Sequential(
         nn.Linear(config.dim, config.ff),
         nn.ReLU(),
@@ -71,8 +35,10 @@ def _mlp(config: AllSetConfig) -> nn.Sequential:
     )
 
 
-class SumPooling(nn.Module):
-    def __init__(self, config: AllSetConfig) -> None:
+class DeepSetPool(nn.Module):
+    """AllDeepSets."""
+
+    def __init__(self, config: "AllSetConfig") -> None:
         super().__init__()
         self.before, self.after = _mlp(config), _mlp(config)
         self.norm = nn.LayerNorm(config.dim)
@@ -83,8 +49,10 @@ class SumPooling(nn.Module):
         return self.norm(self.after(pooled))
 
 
-class AttentionPooling(nn.Module):
-    def __init__(self, config: AllSetConfig) -> None:
+class AttentionPool(nn.Module):
+    """AllSetTransformer."""
+
+    def __init__(self, config: "AllSetConfig") -> None:
         super().__init__()
         self.heads = config.heads
         self.query = nn.Parameter(torch.randn(config.heads, config.dim // config.heads))
@@ -106,6 +74,26 @@ class AttentionPooling(nn.Module):
         return self.norm_mlp(y + self.mlp(y))
 
 
+@dataclass(frozen=True, kw_only=True)
+class AllSetConfig:
+    """Sizes, and how a set is pooled."""
+
+    dim: int = 256
+    layers: int = 6
+    heads: int = 8
+    ff: int = 1024
+    dropout: float = 0.1
+    pool: type[DeepSetPool] | type[AttentionPool] = AttentionPool
+
+    def __post_init__(self) -> None:
+        for name in ("dim", "layers", "heads", "ff"):
+            value = getattr(self, name)
+            if type(value) is not int or value < 1:
+                raise ValueError(f"{name}: expected an int of at least 1, got {value!r}")
+        if self.dim % self.heads:
+            raise ValueError(f"dim: expected a multiple of heads={self.heads}, got {self.dim}")
+
+
 class AllSetEncoder(nn.Module):
     """A batch of hypergraphs in, states of its nodes and edges out."""
 
@@ -114,8 +102,8 @@ class AllSetEncoder(nn.Module):
         self.config, self.vocab = config, vocab
         self.label = nn.Embedding(len(vocab.labels), config.dim)
         self.dropout = Dropout(config.dropout)
-        self.to_edges = nn.ModuleList(config.pool.build(config) for _ in range(config.layers))
-        self.to_nodes = nn.ModuleList(config.pool.build(config) for _ in range(config.layers))
+        self.to_edges = nn.ModuleList(config.pool(config) for _ in range(config.layers))
+        self.to_nodes = nn.ModuleList(config.pool(config) for _ in range(config.layers))
 
     def forward(self, batch: HypergraphBatch[Tensor]) -> States:
         check_batch(batch, self.vocab)

@@ -28,7 +28,7 @@ from hyperheat.nn.fast.dropout import Dropout
 from hyperheat.nn.fast.rows import segment_sum, spread
 from hyperheat.nn.heat import States, check_batch
 from hyperheat.nn.peers.relations import RelationConfig, check_relations
-from hyperheat.nn.update import FeedForwardSublayer
+from hyperheat.nn.update import FeedForward
 from hyperheat.tensors import TokenBatch, Vocabulary
 
 __all__ = ["GreatConfig", "GreatEncoder", "GreatLayer"]
@@ -50,6 +50,11 @@ class GreatConfig(RelationConfig):
         if self.dim % self.heads:
             raise ValueError(f"dim: expected a multiple of heads={self.heads}, got {self.dim}")
 
+    @property
+    def hidden(self) -> int:
+        """Hidden width of the feed-forward part."""
+        return self.ff
+
     def fits(self, graph: Hypergraph) -> bool:
         """Whether the encoder can read a graph of tokens."""
         return graph.num_nodes <= self.max_tokens
@@ -68,7 +73,7 @@ class GreatLayer(nn.Module):
         self.out = nn.Linear(config.dim, config.dim)
         self.norm = nn.LayerNorm(config.dim)
         self.dropout = Dropout(config.dropout)
-        self.feed_forward = FeedForwardSublayer(config.dim, config.ff, config.dropout)
+        self.feed_forward = FeedForward(config)
 
     def forward(self, h: Tensor, batch: TokenBatch[Tensor]) -> Tensor:
         """States [N, D] -> states [N, D]."""

@@ -1,7 +1,6 @@
 """What the encoders that read pairs have in common: a fixed set of relations, each with weights of its own."""
 
-from dataclasses import asdict, dataclass, fields
-from typing import Any, Self
+from dataclasses import dataclass, fields
 
 from torch import Tensor
 
@@ -30,21 +29,6 @@ class RelationConfig:
             raise ValueError(f"relations: expected a tuple of names, got {names!r}")
         if len(set(names)) < len(names):
             raise ValueError(f"relations: expected distinct names, got {', '.join(names)}")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {**asdict(self), "relations": list(self.relations)}
-
-    @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> Self:
-        """The inverse of `to_dict`; unknown keys are refused."""
-        if not isinstance(values, dict) or not isinstance(values.get("relations"), list):
-            raise ValueError(f"config: expected settings by name, relations among them, got {values!r}")
-        known = [field.name for field in fields(cls)]
-        for key in values:
-            if key not in known:
-                raise ValueError(f"config: expected one of {', '.join(known)}, got {key!r}")
-        return cls(**{**values, "relations": tuple(values["relations"])})
 
 
 def check_relations(batch: PairBatch[Tensor] | TokenBatch[Tensor], relations: tuple[str, ...]) -> None:
