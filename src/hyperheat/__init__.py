@@ -1,33 +1,22 @@
 """HEAT: hyperedge attention networks for typed and qualified hypergraphs.
 
-The public names load on first use, so that `import hyperheat` needs neither torch nor the time it takes.
+Public names and packages load on first use, so `import hyperheat` takes no time and needs no torch.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from hyperheat import detector, hypergraph, kg, nn, pycode, rewrites, tensors, train
     from hyperheat.check.text import check_text as check
     from hyperheat.hypergraph import Hypergraph, HypergraphBuilder, Position
-    from hyperheat.nn import VARIANTS, HeatConfig, HeatEncoder
+    from hyperheat.nn import VARIANTS, Heat, HeatConfig, HeatEncoder
     from hyperheat.tensors import Vocabulary, collate
 
 __version__ = "0.1.0"
 
-_HOMES = {
-    "Hypergraph": "hyperheat.hypergraph",
-    "HypergraphBuilder": "hyperheat.hypergraph",
-    "Position": "hyperheat.hypergraph",
-    "Vocabulary": "hyperheat.tensors",
-    "collate": "hyperheat.tensors",
-    "HeatConfig": "hyperheat.nn",
-    "HeatEncoder": "hyperheat.nn",
-    "VARIANTS": "hyperheat.nn",
-    "check": "hyperheat.check",
-}
-
 __all__ = [
     "VARIANTS",
+    "Heat",
     "HeatConfig",
     "HeatEncoder",
     "Hypergraph",
@@ -36,22 +25,45 @@ __all__ = [
     "Vocabulary",
     "check",
     "collate",
+    "detector",
+    "hypergraph",
+    "kg",
+    "nn",
+    "pycode",
+    "rewrites",
+    "tensors",
+    "train",
 ]
+
+_HOMES = {
+    "Hypergraph": "hypergraph",
+    "HypergraphBuilder": "hypergraph",
+    "Position": "hypergraph",
+    "Vocabulary": "tensors",
+    "collate": "tensors",
+    "Heat": "nn",
+    "HeatConfig": "nn",
+    "HeatEncoder": "nn",
+    "VARIANTS": "nn",
+}
+"""Where the names come from that are not packages themselves."""
 
 
 def __getattr__(name: str) -> object:
-    if name not in _HOMES:
+    from importlib import import_module
+
+    if name not in __all__:
         raise AttributeError(f"module 'hyperheat' has no attribute {name!r}; it offers {', '.join(__all__)}")
     try:
-        home = import_module(_HOMES[name])
-        return home if home.__name__ == f"hyperheat.{name}" else getattr(home, name)
+        home = import_module(f"hyperheat.{_HOMES.get(name, name)}")
     except ModuleNotFoundError as error:
         if error.name == "torch":
             raise ModuleNotFoundError(
                 f"hyperheat.{name} needs torch: pip install 'hyperheat[train]'", name="torch"
             ) from error
         raise
+    return getattr(home, name) if name in _HOMES else home
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted([*__all__, "__version__"])

@@ -196,9 +196,15 @@ def test_the_public_names_are_few_and_all_there():
     assert len(hyperheat.__all__) <= 20
     for name in hyperheat.__all__:
         assert getattr(hyperheat, name) is not None
-    assert set(hyperheat.__all__) <= set(dir(hyperheat))
-    with pytest.raises(AttributeError, match="has no attribute 'Heat'; it offers"):
-        _ = hyperheat.Heat
+    assert dir(hyperheat) == sorted([*hyperheat.__all__, "__version__"])
+    with pytest.raises(AttributeError, match="has no attribute 'Heet'; it offers"):
+        _ = hyperheat.Heet  # pyright: ignore[reportAttributeAccessIssue]
+
+
+@pytest.mark.parametrize("name", hyperheat.__all__)
+def test_a_public_name_is_found_by_importing_hyperheat_alone(name):
+    script = f"import hyperheat\nassert hyperheat.{name} is not None"
+    subprocess.run([sys.executable, "-c", script], check=True)
 
 
 def test_a_missing_torch_is_said_in_one_sentence():
