@@ -8,6 +8,7 @@ from hyperheat.rewrites import (
     Edit,
     Rewrite,
     Span,
+    Spelling,
     apply_edits,
     candidates,
     edits_in_file,
@@ -46,8 +47,7 @@ def test_the_inverse_of_a_swap_knows_where_its_arguments_lie():
         kind="argument-swap",
         location=Span(17, 29),
         arguments=(Span(20, 21), Span(24, 28)),
-        edits=(),
-        after=Span(0, 0),
+        spelling=Spelling((), Span(0, 0)),
     )
     result = swap.apply(source)
     assert result == "def f(a, b):\n    g(b[1], (a))\n"

@@ -19,8 +19,9 @@ from hyperheat.pycode.anchors import FunctionNode
 from hyperheat.pycode.calls.definitions import ModuleDefinitions
 from hyperheat.pycode.calls.function_calls import CallCounts, analyse_calls
 from hyperheat.pycode.calls.project import ProjectIndex, define_file
+from hyperheat.pycode.flow.blocks import Unit
 from hyperheat.pycode.flow.function_flow import FunctionFlow, analyse_flow
-from hyperheat.pycode.names.function_names import ModuleScope
+from hyperheat.pycode.names.function_names import FunctionNames, ModuleScope
 from hyperheat.pycode.syntax.function_syntax import FunctionSyntax
 from hyperheat.pycode.syntax.python_source import MAX_CHARACTERS, PythonSource, SourceError
 
@@ -40,7 +41,8 @@ class FunctionGraph:
 
     `span` is (line, column, end line, end column), decorators included, and so is every row of `graph.span`;
     lines count from 1, columns from 0 and in characters. `source` holds the whole lines of the function, with
-    bare newlines. `syntax` leads from places in the syntax tree to nodes of the graph.
+    bare newlines. `syntax` leads from places in the syntax tree to nodes of the graph; `names` and `units` are the
+    names and the basic blocks that its flow was found from.
     """
 
     name: str
@@ -50,6 +52,8 @@ class FunctionGraph:
     calls: CallCounts
     scope: ModuleScope = field(repr=False, compare=False)
     syntax: FunctionSyntax = field(repr=False, compare=False)
+    names: FunctionNames = field(repr=False, compare=False)
+    units: list[Unit] = field(repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +163,8 @@ def _build(
     syntax = FunctionSyntax(function, source)
     syntax.relate_tokens(comments=facts.comments, chunk=facts.chunk, overlap=facts.overlap)
     syntax.relate_tree()
-    _relate_flow(syntax, analyse_flow(function, scope))
+    flow = analyse_flow(function, scope)
+    _relate_flow(syntax, flow)
     found, calls = analyse_calls(function, facts.definitions, facts.project, name)
     for relation in found:
         syntax.relate(relation.name, relation.incidences)
@@ -172,6 +177,8 @@ def _build(
         calls=calls,
         scope=scope,
         syntax=syntax,
+        names=flow.names,
+        units=flow.units,
     )
 
 

@@ -14,11 +14,12 @@ function. To add a kind:
    on random functions, and writes `docs/rewrites.md`. Models that are to find the new kind must be trained again.
 """
 
-from itertools import islice
+from itertools import chain, islice
+from operator import attrgetter
 
 from hyperheat.pycode import FunctionGraph, TooMuchSource
 from hyperheat.rewrites.body import Body
-from hyperheat.rewrites.edit import Edit, Rewrite, Span, apply_edits, edits_in_file, place
+from hyperheat.rewrites.edit import Edit, Rewrite, Span, Spelling, apply_edits, edits_in_file, place
 from hyperheat.rewrites.kind import Case, Kind
 from hyperheat.rewrites.kinds import KINDS
 
@@ -29,6 +30,7 @@ __all__ = [
     "Kind",
     "Rewrite",
     "Span",
+    "Spelling",
     "apply_edits",
     "candidates",
     "edits_in_file",
@@ -44,8 +46,8 @@ def candidates(function: FunctionGraph, *, most: int | None = None) -> tuple[Rew
     square of the function.
     """
     body = Body(function)
-    every = (rewrite for kind in KINDS.values() for rewrite in kind.find(body))
+    every = chain.from_iterable(kind.find(body) for kind in KINDS.values())
     found = list(islice(every, None if most is None else most + 1))
     if most is not None and len(found) > most:
         raise TooMuchSource(None, function.span[0], f"expected at most {most} candidates, got more")
-    return tuple(sorted(found, key=lambda rewrite: rewrite.location))
+    return tuple(sorted(found, key=attrgetter("location")))

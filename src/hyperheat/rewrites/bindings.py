@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from hyperheat.pycode import FunctionGraph
 from hyperheat.pycode.anchors import Anchor
 from hyperheat.pycode.flow.blocks import CODE, NODE, RAISES, READ, SHIFT, UNBIND, WRITE, Block, Unit
-from hyperheat.pycode.flow.control_flow import build_blocks
 from hyperheat.pycode.names.function_names import FunctionNames
 from hyperheat.pycode.names.scopes import Scope
 from hyperheat.rewrites.edit import Span
@@ -30,8 +29,8 @@ class Bindings:
     `binders` holds the occurrences that bind each; `declared` are the names with a `global` or `nonlocal`.
     """
 
-    def __init__(self, function: FunctionGraph, names: FunctionNames) -> None:
-        self.names = names
+    def __init__(self, function: FunctionGraph) -> None:
+        names = self.names = function.names
         self._syntax = function.syntax
         self.binders: dict[int, list[Anchor]] = {}
         self._declarations: dict[int, int] = {}
@@ -41,16 +40,13 @@ class Bindings:
             elif _binds(anchor):
                 self.binders.setdefault(symbol, []).append(anchor)  # in source order
         self.declared = frozenset(name for scope in names.scopes for name in scope.declared)
-        units = build_blocks(function.syntax.function, names, function.scope).units
-        self._bound = _bound_at(names, units, self.binders)
+        self._bound = _bound_at(names, function.units, self.binders)
         self._visible: dict[Scope, dict[int, str]] = {}
+        self._readable: dict[tuple[Scope, int], dict[int, str]] = {}
+        self._first: dict[int, Span] = {}
 
     def symbol(self, name: ast.Name) -> int:
         return self.names.symbol_of[self.names.index[name]]
-
-    def is_bound(self, symbol: int, at: ast.Name) -> bool:
-        """Whether a variable may hold a value right before a name is read or written."""
-        return bool(self._bound[self.names.index[at]] >> symbol & 1)
 
     def is_bound_earlier(self, name: ast.Name) -> bool:
         """Whether something further up in the source, or outside the function, binds the variable of a name."""
@@ -58,11 +54,6 @@ class Bindings:
         if self.names.symbols[symbol].owner is None:
             return True
         return any(index[binder] < index[name] for binder in self.binders[symbol])
-
-    def is_declared_later(self, symbol: int, name: ast.Name, scope: Scope) -> bool:
-        """Whether a variable may not stand at a name because a `nonlocal` for it comes only afterwards."""
-        is_declared = self.names.symbols[symbol].name in scope.declared
-        return is_declared and self.names.index[name] < self._declarations[symbol]
 
     def visible(self, scope: Scope) -> Mapping[int, str]:
         """The variables that can be named in a scope."""
@@ -77,11 +68,31 @@ class Bindings:
             }
         return found
 
-    def span(self, anchor: Anchor) -> Span:
-        """The place of an occurrence."""
-        node = self._syntax.node(anchor)
-        columns, start = self._syntax.columns, self._syntax.start_of_lines
-        return Span(columns.starts[node] - start, columns.ends[node] - start)
+    def readable(self, name: ast.Name, scope: Scope) -> Mapping[int, str]:
+        """The variables that can be named in a scope and may hold a value right before a name of it."""
+        at = self.names.index[name]
+        bound = self._bound[at]
+        found = self._readable.get((scope, bound))
+        if found is None:
+            visible = self.visible(scope).items()
+            found = {symbol: other for symbol, other in visible if bound >> symbol & 1}
+            self._readable[scope, bound] = found
+        if not scope.declared:
+            return found
+        return {  # without those that a `nonlocal` declares only afterwards
+            symbol: other
+            for symbol, other in found.items()
+            if other not in scope.declared or at >= self._declarations[symbol]
+        }
+
+    def first(self, symbol: int) -> Span:
+        """The place of the first occurrence that binds a variable."""
+        found = self._first.get(symbol)
+        if found is None:
+            node = self._syntax.node(self.binders[symbol][0])
+            columns, start = self._syntax.columns, self._syntax.start_of_lines
+            found = self._first[symbol] = Span(columns.starts[node] - start, columns.ends[node] - start)
+        return found
 
 
 def _binds(anchor: Anchor) -> bool:

@@ -7,11 +7,9 @@ f-strings before Python 3.12.
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from hyperheat.pycode import FunctionGraph
-from hyperheat.pycode.names.function_names import resolve_names
 from hyperheat.pycode.names.scopes import Scope
 from hyperheat.rewrites.bindings import Bindings
 from hyperheat.rewrites.edit import Span
@@ -19,8 +17,7 @@ from hyperheat.rewrites.edit import Span
 __all__ = ["Body", "Place"]
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """A node of the syntax, the node above it, and the scope in which its names are looked up."""
 
     node: Any
@@ -34,18 +31,22 @@ class Body:
     def __init__(self, function: FunctionGraph) -> None:
         self.function = function
         self.text = function.source
-        self.names = resolve_names(function.syntax.function, function.scope)
-        self.bindings = Bindings(function, self.names)
+        self.bindings = Bindings(function)
         self._placement = function.syntax.placement
         self._start = function.syntax.start_of_lines
-        self._places: dict[type, list[Place]] = {}
+        self._walked: dict[type, list[Place]] = {}
         for place in _walk(self):
-            self._places.setdefault(type(place.node), []).append(place)
+            self._walked.setdefault(type(place.node), []).append(place)
+        self._places: dict[type, list[Place]] = {}
 
     def places(self, *types: type[ast.AST]) -> Iterator[Place]:
-        """All places of some types of nodes."""
+        """All places of some types of nodes that have tokens, in no particular order."""
         for kind in types:
-            yield from self._places.get(kind, ())
+            found = self._places.get(kind)
+            if found is None:
+                walked = self._walked.get(kind, ())
+                found = self._places[kind] = [place for place in walked if self.has_tokens(place.node)]
+            yield from found
 
     def span(self, node: ast.AST) -> Span:
         """Where a node lies, without parentheses around it."""
@@ -99,15 +100,14 @@ def _in_word(character: str) -> bool:
 
 
 def _walk(body: Body) -> Iterator[Place]:
-    """All places of the body that have tokens, in no particular order."""
+    """All places of the body, in no particular order."""
     function = body.function.syntax.function
-    scopes = {scope.node: scope for scope in body.names.scopes if scope.role != "type parameters"}
+    scopes = {scope.node: scope for scope in body.function.names.scopes if scope.role != "type parameters"}
     stack = list(_inside(function, scopes[function], "body"))
     while stack:
         place = stack.pop()
         node, kind = place.node, type(place.node)
-        if isinstance(node, ast.expr | ast.stmt) and body.has_tokens(node):
-            yield place
+        yield place
         if kind in _COMPREHENSIONS:
             stack += _comprehension(node, outside=place.scope, inside=scopes[node])
         elif kind in (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda):

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from hyperheat.rewrites.body import Body
-from hyperheat.rewrites.edit import Edit, Rewrite, Span
+from hyperheat.rewrites.edit import Rewrite, Span
 
-__all__ = ["Case", "Kind", "replaced"]
+__all__ = ["Case", "Kind"]
 
 _LONGEST = 40  # characters of code that a message quotes
 _LONGEST_CALL = 60
@@ -66,21 +66,6 @@ class Kind:
             second=_shortened(_one_line(source, second)),
             repaired=repaired if self.brief else _shortened(repaired),
         )
-
-
-def replaced(
-    kind: str, location: Span, original: str, replacement: str, variable: Span | None = None
-) -> Rewrite:
-    """The rewrite that puts one text in place of another, which the location holds."""
-    return Rewrite(
-        kind=kind,
-        location=location,
-        original=original,
-        replacement=replacement,
-        edits=(Edit(*location, replacement),),
-        after=Span(location.start, location.start + len(replacement)),
-        variable=variable,
-    )
 
 
 def _one_line(source: str, span: Span) -> str:

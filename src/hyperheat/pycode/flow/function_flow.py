@@ -11,10 +11,11 @@ writes the symbol `a.b`. Everything is in source order.
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from hyperheat.pycode.anchors import Anchor, FunctionNode, FunctionOrLambda
+from hyperheat.pycode.flow.blocks import Unit
 from hyperheat.pycode.flow.control_flow import build_blocks
 from hyperheat.pycode.flow.data_flow import reaching
 from hyperheat.pycode.names.function_names import FunctionNames, resolve_names
@@ -38,7 +39,7 @@ class SymbolFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionFlow:
-    """What flows in an outermost function and in the functions nested in it."""
+    """What flows in an outermost function and in the functions nested in it, and what it was found from."""
 
     control: tuple[Merged, ...]
     may_read: tuple[Merged, ...]
@@ -46,6 +47,8 @@ class FunctionFlow:
     symbols: tuple[SymbolFacts, ...]
     returns: tuple[Sources, ...]
     yields: tuple[Sources, ...]
+    names: FunctionNames = field(repr=False, compare=False)
+    units: list[Unit] = field(repr=False, compare=False)
 
 
 def analyse_flow(function: FunctionNode, module: ModuleScope) -> FunctionFlow:
@@ -69,6 +72,8 @@ def analyse_flow(function: FunctionNode, module: ModuleScope) -> FunctionFlow:
             for unit, last in zip(built.units, solved.last_nodes, strict=True)
         ),
         yields=_sources((unit.function, unit.yields) for unit in built.units),
+        names=names,
+        units=built.units,
     )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import combinations, takewhile
 
 from hyperheat.rewrites.body import Body
-from hyperheat.rewrites.edit import Edit, Rewrite
+from hyperheat.rewrites.edit import Edit, Rewrite, Spelling
 from hyperheat.rewrites.kind import Case, Kind
 
 __all__ = ["ARGUMENT_SWAP"]
@@ -31,15 +31,16 @@ def _find(body: Body) -> Iterator[Rewrite]:
 
 def _swap(body: Body, call: ast.Call, first: ast.expr, second: ast.expr) -> Rewrite:
     left, right = body.parenthesised(first), body.parenthesised(second)
+    edits = (
+        Edit(*left, body.text[right.start : right.end]),
+        Edit(*right, body.text[left.start : left.end]),
+    )
+    location = body.span(call)
     return Rewrite(
         kind=_NAME,
-        location=body.span(call),
+        location=location,
         arguments=(body.span(first), body.span(second)),
-        edits=(
-            Edit(*left, body.text[right.start : right.end]),
-            Edit(*right, body.text[left.start : left.end]),
-        ),
-        after=body.span(call),
+        spelling=Spelling(edits, location),
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from hyperheat.rewrites.body import Body
 from hyperheat.rewrites.edit import Rewrite
-from hyperheat.rewrites.kind import Case, Kind, replaced
+from hyperheat.rewrites.kind import Case, Kind
 from hyperheat.rewrites.precedence import BINARY
 
 __all__ = ["AUGMENTED_ASSIGNMENT"]
@@ -28,7 +28,7 @@ def _find(body: Body) -> Iterator[Rewrite]:
         operator, span = body.after(target)
         for other in _OPERATORS:
             if other != operator:
-                yield replaced(_NAME, span, operator, other)
+                yield Rewrite(_NAME, span, operator, other)
 
 
 def _only_target(node: ast.Assign | ast.AugAssign) -> ast.expr | None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from hyperheat.rewrites.body import Body
 from hyperheat.rewrites.edit import Rewrite
-from hyperheat.rewrites.kind import Case, Kind, replaced
+from hyperheat.rewrites.kind import Case, Kind
 from hyperheat.rewrites.precedence import BINARY, fits
 
 __all__ = ["BINARY_OPERATOR"]
@@ -25,7 +25,7 @@ def _find(body: Body) -> Iterator[Rewrite]:
             if operator == text:
                 for other, strength in BINARY.values():
                     if other != text and fits(body, place, strength):
-                        yield replaced(_NAME, span, text, other)
+                        yield Rewrite(_NAME, span, text, other)
 
 
 VALID = (

@@ -15,8 +15,8 @@ import re
 from collections.abc import Iterator
 
 from hyperheat.rewrites.body import Body, Place
-from hyperheat.rewrites.edit import Edit, Rewrite, Span
-from hyperheat.rewrites.kind import Case, Kind, replaced
+from hyperheat.rewrites.edit import Edit, Rewrite, Span, Spelling
+from hyperheat.rewrites.kind import Case, Kind
 
 __all__ = ["BOOLEAN_OPERATOR"]
 
@@ -28,6 +28,9 @@ _TIGHT = (
     *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
 )
 _LOOSE = (ast.BoolOp, ast.NamedExpr)
+_PARENTS = frozenset(
+    {ast.BoolOp, ast.Return, ast.match_case, ast.If, ast.While, ast.IfExp, ast.Assert, ast.comprehension}
+)
 _NOT = re.compile(r"not[ \t\f]*")
 
 
@@ -35,9 +38,9 @@ def _find(body: Body) -> Iterator[Rewrite]:
     for place in body.places(ast.BoolOp):
         for operator, span in body.operators(place.node, "op"):
             if operator in _OTHER and body.is_whole(span):
-                yield replaced(_NAME, span, operator, _OTHER[operator])
+                yield Rewrite(_NAME, span, operator, _OTHER[operator])
     for place in body.places(*_TIGHT, *_LOOSE, ast.Compare):
-        if _is_condition(place) and _may_be_negated(body, place.node):
+        if type(place.parent) in _PARENTS and _is_condition(place) and _may_be_negated(body, place.node):
             yield _insert(body, place.node)
     for place in body.places(ast.UnaryOp):
         if isinstance(place.node.op, ast.Not) and _is_condition(place):
@@ -73,8 +76,10 @@ def _insert(body: Body, node: ast.expr) -> Rewrite:
         location=location,
         original=_PLAIN,
         replacement=_NEGATED,
-        edits=(Edit(whole.start, whole.start, text),),
-        after=Span(whole.start + text.index("n"), whole.end + len(text)),
+        spelling=Spelling(
+            (Edit(whole.start, whole.start, text),),
+            Span(whole.start + text.index("n"), whole.end + len(text)),
+        ),
     )
 
 
@@ -91,8 +96,7 @@ def _delete(body: Body, node: ast.UnaryOp) -> Iterator[Rewrite]:
         location=location,
         original=_NEGATED,
         replacement=_PLAIN,
-        edits=(Edit(sign.start(), sign.end(), ""),),
-        after=Span(kept.start - gone, kept.end - gone),
+        spelling=Spelling((Edit(sign.start(), sign.end(), ""),), Span(kept.start - gone, kept.end - gone)),
     )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from hyperheat.rewrites.body import Body
 from hyperheat.rewrites.edit import Rewrite
-from hyperheat.rewrites.kind import Case, Kind, replaced
+from hyperheat.rewrites.kind import Case, Kind
 
 __all__ = ["COMPARISON_OPERATOR"]
 
@@ -24,7 +24,7 @@ def _find(body: Body) -> Iterator[Rewrite]:
         for operator, span in body.operators(place.node, "ops"):
             if operator[0] not in "in" or body.is_whole(span):
                 for other in _OTHERS.get(operator, ()):
-                    yield replaced(_NAME, span, operator, other)
+                    yield Rewrite(_NAME, span, operator, other)
 
 
 VALID = (

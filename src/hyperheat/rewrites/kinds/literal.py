@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from hyperheat.rewrites.body import Body, Place
 from hyperheat.rewrites.edit import Rewrite
-from hyperheat.rewrites.kind import Case, Kind, replaced
+from hyperheat.rewrites.kind import Case, Kind
 
 __all__ = ["LITERAL"]
 
@@ -29,7 +29,7 @@ def _find(body: Body) -> Iterator[Rewrite]:
         if text in _OTHERS and body.is_whole(span) and not _has_sign(place):
             for other in _OTHERS[text]:
                 if other[0] != "-" or _takes_sign(body, place):
-                    yield replaced(_NAME, span, text, other)
+                    yield Rewrite(_NAME, span, text, other)
 
 
 def _has_sign(place: Place) -> bool:

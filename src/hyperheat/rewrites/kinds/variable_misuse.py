@@ -14,12 +14,12 @@ Parameters, imports, exceptions, patterns and the names of functions and classes
 """
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from hyperheat.rewrites.bindings import Bindings
 from hyperheat.rewrites.body import Body, Place
 from hyperheat.rewrites.edit import Rewrite
-from hyperheat.rewrites.kind import Case, Kind, replaced
+from hyperheat.rewrites.kind import Case, Kind
 
 __all__ = ["VARIABLE_MISUSE"]
 
@@ -34,27 +34,19 @@ def _find(body: Body) -> Iterator[Rewrite]:
             name, span = place.node.id, body.span(place.node)
             for symbol, other in usable.items():
                 if other != name:
-                    yield replaced(_NAME, span, name, other, bindings.span(bindings.binders[symbol][0]))
+                    yield Rewrite(_NAME, span, name, other, None, bindings.first(symbol))
 
 
-def _usable(bindings: Bindings, place: Place) -> dict[int, str]:
+def _usable(bindings: Bindings, place: Place) -> Mapping[int, str]:
     """The variables that may stand at a place, by their numbers."""
-    usable = dict(bindings.visible(place.scope))
-    node = place.node
-    writes = not isinstance(node.ctx, ast.Load)
-    reads = isinstance(node.ctx, ast.Load | ast.Del) or isinstance(place.parent, ast.AugAssign)
-    if writes:
-        usable = _writable(bindings, place, usable)
-    if reads:
-        usable = {
-            symbol: name
-            for symbol, name in usable.items()
-            if bindings.is_bound(symbol, node) and not bindings.is_declared_later(symbol, node, place.scope)
-        }
-    return usable
+    node, parent, scope = place
+    if type(node.ctx) is ast.Load:
+        return bindings.readable(node, scope)
+    reads = type(node.ctx) is ast.Del or type(parent) is ast.AugAssign
+    return _writable(bindings, place, bindings.readable(node, scope) if reads else bindings.visible(scope))
 
 
-def _writable(bindings: Bindings, place: Place, visible: dict[int, str]) -> dict[int, str]:
+def _writable(bindings: Bindings, place: Place, usable: Mapping[int, str]) -> Mapping[int, str]:
     """The variables of the scope of a place that are bound elsewhere too."""
     node, parent, scope = place.node, place.parent, place.scope
     if scope.role not in ("function", "comprehension"):
@@ -65,7 +57,7 @@ def _writable(bindings: Bindings, place: Place, visible: dict[int, str]) -> dict
         return {}
     return {
         symbol: name
-        for symbol, name in visible.items()
+        for symbol, name in usable.items()
         if name in scope.bound
         and name not in bindings.declared
         and any(binder is not node for binder in bindings.binders[symbol])
