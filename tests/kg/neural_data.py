@@ -4,13 +4,12 @@ import numpy as np
 import torch
 
 from hyperheat.kg import Statement, Statements
-from hyperheat.kg.datasets import Dataset
-from hyperheat.kg.neural.decoders import MaskDecoder
-from hyperheat.kg.neural.encoders import NoEncoder
-from hyperheat.kg.neural.folder import TrainedModel
-from hyperheat.kg.neural.model import ModelConfig, Names
-from hyperheat.kg.neural.stare import StareConfig
-from hyperheat.kg.neural.stare_decoder import StareDecoder
+from hyperheat.kg.datasets import StatementDataset
+from hyperheat.kg.neural.decoder import MaskDecoder
+from hyperheat.kg.neural.graph_encoders import NoEncoder
+from hyperheat.kg.neural.stare import StareConfig, StareDecoder
+from hyperheat.kg.neural.statement_model import ModelConfig, ModelNames
+from hyperheat.kg.neural.trained import TrainedModel
 from hyperheat.nn import HeatConfig
 
 HEAT = HeatConfig(dim=16, layers=1, heads=4, ff=24, final_edges=False)
@@ -28,12 +27,12 @@ def random_statements(count: int = 60, entities: int = 20, relations: int = 5, s
     return Statements.build(made)
 
 
-def dataset(train: Statements, valid: Statements, test: Statements) -> Dataset:
-    return Dataset(source="made up", format="none", train=train, valid=valid, test=test, labels={})
+def dataset(train: Statements, valid: Statements, test: Statements) -> StatementDataset:
+    return StatementDataset(source="made up", format="none", train=train, valid=valid, test=test, labels={})
 
 
-def names_of(statements: Statements) -> Names:
-    return Names(entities=statements.entities, relations=statements.relations, labels={})
+def names_of(statements: Statements) -> ModelNames:
+    return ModelNames(entities=statements.entities, relations=statements.relations, labels={})
 
 
 def new_model(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hyperheat.cli.kg_complete import complete
+from hyperheat.cli.kg import complete
 from hyperheat.kg.heuristic import _NEW_THERE as NEW
 
 FACTS = "film,award,Oscar,winner,Ann\nfilm,award,Globe\nplay,award,Tony,winner,Ann\nfilm,country,France\n"
@@ -103,8 +103,8 @@ def test_candidates_from_a_file(data: str, tmp_path: Path, capsys: pytest.Captur
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({}, "expected either a question or --batch, got neither"),
-        ({"question": "a | b | ?", "batch": Path("x")}, "expected either a question or --batch, got both"),
+        ({}, "give either a question or --batch"),
+        ({"question": "a | b | ?", "batch": Path("x")}, "give either a question or --batch, not both"),
         ({"question": "film | award"}, "expected subject | relation | object"),
         ({"question": "film | ? | Oscar"}, "expected a relation, got a blank"),
         ({"question": "film | award | ?", "k": 0}, "k: expected at least 1, got 0"),
@@ -112,9 +112,12 @@ def test_candidates_from_a_file(data: str, tmp_path: Path, capsys: pytest.Captur
             {"question": "film | award | ?", "k": 3, "explain": 4},
             "expected the rank of an answer, 1 to 3, got 4",
         ),
-        ({"question": "film | award | ?", "data": None}, "data: expected the statements"),
+        ({"question": "film | award | ?", "data": None}, "data: the heuristic needs the statements"),
         ({"question": "film | award | ?", "data": "nowhere"}, "nowhere: expected a file, a folder or one of"),
-        ({"question": "film | award | ?", "model": "nowhere"}, "data: expected none beside a trained model"),
+        (
+            {"question": "film | award | ?", "model": "nowhere"},
+            "data: a trained model has its own statements",
+        ),
         ({"question": "film | award | ?", "candidates": Path("none.txt")}, "No such file"),
         ({"batch": Path("none.txt")}, "No such file"),
         ({"question": "film | award | ?", "labels": Path("none.txt")}, "No such file"),

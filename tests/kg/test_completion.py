@@ -12,14 +12,13 @@ from hyperheat import kg
 from hyperheat.kg import Completer, Statement, Statements
 from hyperheat.kg.heuristic import _NEW_THERE as NEW
 from hyperheat.kg.heuristic import Heuristic
-from hyperheat.kg.neural.encoders import NoEncoder, Table
-from hyperheat.kg.neural.folder import TrainedModel, save_model
+from hyperheat.kg.neural.decoder import tokenise
+from hyperheat.kg.neural.graph_encoders import NoEncoder, Table
 from hyperheat.kg.neural.labels import BpeLabels, train_tokenizer
-from hyperheat.kg.neural.model import ModelConfig, Names, to_torch
-from hyperheat.kg.neural.questions import tokenise
-from hyperheat.kg.neural.scorer import ModelScorer
-from hyperheat.kg.neural.stare import StareConfig
-from hyperheat.kg.neural.stare_decoder import StareDecoder
+from hyperheat.kg.neural.stare import StareConfig, StareDecoder
+from hyperheat.kg.neural.statement_model import ModelConfig, ModelNames, to_torch
+from hyperheat.kg.neural.trained import ModelScorer, TrainedModel, save_model
+from hyperheat.kg.questions import OBJECT, join_questions
 
 FACTS = [
     Statement("film", "award", "Oscar", (("winner", "Ann"),)),
@@ -156,7 +155,7 @@ def test_a_folder_is_all_that_is_needed(folder):
     found = model.complete(statement.subject, statement.relation, None, statement.qualifiers, k=100)
     scorer = ModelScorer(new_model(MANY))
     row = MANY[[int(np.flatnonzero(MANY.num_qualifiers == 2)[0])]]
-    scores = scorer.ask(row, np.array([1]))[0]
+    scores = scorer.logits(kg.Questions(row, np.array([1])))[0]
     expected = torch.softmax(torch.as_tensor(scores[MANY.main_entities()]).double(), 0)
     assert sum(a.probability for a in found) == pytest.approx(1)
     assert [a.probability for a in found] == pytest.approx(sorted(expected.tolist(), reverse=True))
@@ -168,7 +167,7 @@ def test_a_folder_is_all_that_is_needed(folder):
 
 def test_questions_together_are_answered_as_alone(folder):
     model = kg.load(folder)
-    questions = [kg.Question(s.subject, s.relation, None, s.qualifiers) for s in MANY[:8]]
+    questions = kg.Questions(MANY[:8], np.full(8, OBJECT))
     for together, question in zip(model.ask_all(questions, k=3), questions, strict=True):
         alone = model.ask(question, k=3)
         assert [a.id for a in together] == [a.id for a in alone]
@@ -176,21 +175,21 @@ def test_questions_together_are_answered_as_alone(folder):
 
 
 def test_few_rows_of_the_table_are_read_as_all():
-    """`ask` hands the decoder the rows of the question alone; the answer is that of the whole table."""
+    """The decoder gets the rows of the question alone; the answer is that of the whole table."""
     trained = new_model(MANY)
     scorer = ModelScorer(trained)
-    blank = np.arange(len(MANY)) % 2
-    tokens, order = tokenise(MANY, blank)
+    questions = kg.Questions(MANY, np.arange(len(MANY)) % 2)
+    tokens, order = tokenise(questions)
     with torch.no_grad():
         z = trained.model.read(scorer.table, to_torch(tokens))
         expected = (z @ scorer.table.entities.T).numpy()
-    np.testing.assert_allclose(scorer.ask(MANY, blank)[order], expected, atol=1e-5)
+    np.testing.assert_allclose(scorer.logits(questions)[order], expected, atol=1e-5)
 
 
 def labelled(encoder) -> TrainedModel:
     labels = {name: f"thing {name[1:]}" for name in MANY.entities}
     config = ModelConfig(encoder=encoder, labels=BpeLabels(tokens=300))
-    names = Names(
+    names = ModelNames(
         entities=MANY.entities,
         relations=MANY.relations,
         labels=labels,
@@ -230,7 +229,7 @@ def test_an_unseen_entity_is_known_by_its_text(encoder):
     assert other[0].score != found[0].score
     known = completer.complete("thing 1", "r0", None, k=1)
     assert known.notes == ()
-    together = list(completer.ask_all([known.question, found.question, other.question], k=1))
+    together = list(completer.ask_all(join_questions([known.question, found.question, other.question]), k=1))
     assert [c[0].score for c in together] == pytest.approx(
         [c[0].score for c in (known, found, other)], rel=1e-4
     )
@@ -257,9 +256,9 @@ def test_labels_may_come_later(folder, tmp_path):
 @pytest.mark.parametrize(
     ("model", "data", "message"),
     [
-        ("heuristic", None, "data: expected the statements that the heuristic is made from, got none"),
+        ("heuristic", None, "data: the heuristic needs the statements that it is made from"),
         ("nowhere", None, "model: expected demo, heuristic or the folder of a trained model, got 'nowhere'"),
-        ("nowhere", "x", "data: expected none beside a trained model, which has its own, got x"),
+        ("nowhere", "x", "data: a trained model has its own statements, got x"),
     ],
 )
 def test_what_cannot_be_loaded_is_said(model, data, message):
@@ -283,9 +282,9 @@ def test_the_best_of_50_000_entities_are_found_at_once():
     everyone = np.ones(count, bool)
     times = []
     for start in range(12):
-        question = kg.Question(f"e{start}", "r0", None, (("r1", "e5"),))
+        question = kg.Questions.of(f"e{start}", "r0", None, (("r1", "e5"),))
         begun = process_time()
-        (found,) = completer.ask_all([question], k=10, mask=everyone)
+        (found,) = completer.ask_all(question, k=10, mask=everyone)
         times.append(process_time() - begun)
         assert len(found) == 10
     assert min(times) < 0.05

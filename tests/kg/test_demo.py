@@ -11,13 +11,12 @@ import pytest
 
 from hyperheat import kg
 from hyperheat.cli import app
-from hyperheat.cli.kg_demo import demo
-from hyperheat.kg.datasets import load
+from hyperheat.cli.kg import demo
+from hyperheat.kg.audit import has_equal_triple
+from hyperheat.kg.datasets import read_dataset
 from hyperheat.kg.demo import DATA, MODEL
-from hyperheat.kg.evaluation import evaluate
-from hyperheat.kg.leaks import has_equal_triple
-from hyperheat.kg.neural.folder import load_model
-from hyperheat.kg.neural.scorer import scorer_for
+from hyperheat.kg.neural.trained import load_model, scorer_for
+from hyperheat.kg.ranking import evaluate
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "completion.md").read_text(encoding="utf-8")
@@ -33,7 +32,7 @@ def test_all_of_it_is_small():
 
 
 def test_the_data_holds_no_statement_twice_and_asks_for_known_names():
-    data = load(DATA)
+    data = read_dataset(DATA)
     assert (len(data.train), len(data.test)) == (772, 56)
     assert len(set(data.every())) == 828
     # Frederick Sanger took two degrees at Cambridge
@@ -45,21 +44,24 @@ def test_the_data_holds_no_statement_twice_and_asks_for_known_names():
 
 def test_every_shared_prize_is_told_by_all_who_share_it():
     told = {
-        (s.subject, s.object, v) for s in load(DATA).every() for q, v in s.qualifiers if q == "together with"
+        (s.subject, s.object, v)
+        for s in read_dataset(DATA).every()
+        for q, v in s.qualifiers
+        if q == "together with"
     }
     assert len(told) > 100
     assert {(other, prize, one) for one, prize, other in told} == told
 
 
 def test_every_teacher_has_the_student():
-    pairs = {(s.relation, s.subject, s.object) for s in load(DATA).every()}
+    pairs = {(s.relation, s.subject, s.object) for s in read_dataset(DATA).every()}
     advisors = {(teacher, student) for r, student, teacher in pairs if r == "doctoral advisor"}
     assert advisors == {(teacher, student) for r, teacher, student in pairs if r == "doctoral student"}
 
 
 def test_the_model_was_trained_on_this_data_and_finds_held_out_statements():
     trained = load_model(MODEL)
-    evaluation = evaluate(load(DATA), lambda training: scorer_for(trained, training))
+    evaluation = evaluate(read_dataset(DATA), lambda training: scorer_for(trained, training))
     metrics = evaluation.ranking.metrics()
     found = [metrics["both"].mrr, metrics["both"].h1, metrics["both"].h10]
     found += [metrics["object"].mrr, metrics["subject"].mrr]
@@ -86,7 +88,7 @@ def test_without_torch_the_demo_says_what_it_needs():
 
 
 def test_the_answers_that_are_new_are_true():
-    held_out = {(s.subject, s.relation, s.object) for s in load(DATA).test}
+    held_out = {(s.subject, s.relation, s.object) for s in read_dataset(DATA).test}
     assert ("Richard Feynman", "doctoral advisor", "John Archibald Wheeler") in held_out
     assert ("Frédéric Joliot-Curie", "award received", "Nobel Prize in Chemistry") in held_out
 

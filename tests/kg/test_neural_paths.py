@@ -12,14 +12,14 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from hyperheat.bench.kg import NaiveModel
-from hyperheat.kg import Statement, Statements
-from hyperheat.kg.neural.encoders import NoEncoder, Table
+from hyperheat.kg import Questions, Statement, Statements
+from hyperheat.kg.neural.decoder import tokenise
+from hyperheat.kg.neural.graph_encoders import NoEncoder, Table
 from hyperheat.kg.neural.loss import BinaryLoss, SoftmaxLoss, candidate_loss
-from hyperheat.kg.neural.model import to_torch
-from hyperheat.kg.neural.questions import OBJECT, SUBJECT, tokenise
-from hyperheat.kg.neural.scorer import ModelScorer
-from hyperheat.kg.neural.stare import StareConfig, rotate
-from hyperheat.kg.neural.stare_decoder import StareDecoder
+from hyperheat.kg.neural.stare import StareConfig, StareDecoder, rotate
+from hyperheat.kg.neural.statement_model import to_torch
+from hyperheat.kg.neural.trained import ModelScorer
+from hyperheat.kg.questions import OBJECT, SUBJECT
 from hyperheat.nn import HeatConfig
 from hyperheat.nn.aggregate import CrossAttentionAggregate
 from hyperheat.nn.update import OwnUpdate
@@ -41,10 +41,12 @@ def test_scores_equal_those_of_the_naive_path(encoder, skip):
     trained = new_model(statements, encoder, skip=skip)
     naive = NaiveModel(trained.model, trained.config, statements).eval()
     blank = np.random.default_rng(0).integers(0, 2 + statements.num_qualifiers)
-    tokens, order = tokenise(statements, blank)
+    tokens, order = tokenise(Questions(statements, blank))
     with torch.no_grad():
         expected = naive.scores(tokens).numpy()
-    np.testing.assert_allclose(ModelScorer(trained).ask(statements, blank)[order], expected, atol=1e-4)
+    np.testing.assert_allclose(
+        ModelScorer(trained).logits(Questions(statements, blank))[order], expected, atol=1e-4
+    )
 
 
 def _own_parameters(encoder: Any) -> list[torch.nn.Parameter]:
@@ -57,7 +59,7 @@ def test_gradients_equal_those_of_the_naive_path(encoder):
     statements = random_statements()
     trained = new_model(statements, ENCODERS[encoder])
     model = trained.model
-    tokens, _ = tokenise(statements, np.full(len(statements), OBJECT))
+    tokens, _ = tokenise(Questions(statements, np.full(len(statements), OBJECT)))
     weights = torch.randn(len(statements), len(statements.entities))
 
     def gradients(scores: torch.Tensor) -> list[torch.Tensor]:
@@ -80,9 +82,9 @@ def test_a_question_alone_equals_the_same_among_others(decoder):
     trained = new_model(statements) if decoder is None else new_model(statements, decoder=decoder)
     scorer = ModelScorer(trained)
     blank = np.arange(len(statements)) % 2
-    together = scorer.ask(statements, blank)
+    together = scorer.logits(Questions(statements, blank))
     for index in range(0, len(statements), 7):
-        alone = scorer.ask(statements[[index]], blank[[index]])
+        alone = scorer.logits(Questions(statements[[index]], blank[[index]]))
         np.testing.assert_allclose(together[[index]], alone, atol=1e-5)
 
 
@@ -93,8 +95,8 @@ def test_the_order_of_qualifiers_and_statements_says_nothing():
     )
     trained = new_model(statements)
     blank = np.full(len(statements), SUBJECT)
-    expected = ModelScorer(trained).ask(statements, blank)
-    other = ModelScorer(replace(trained, statements=turned)).ask(turned, blank)
+    expected = ModelScorer(trained).logits(Questions(statements, blank))
+    other = ModelScorer(replace(trained, statements=turned)).logits(Questions(turned, blank))
     np.testing.assert_allclose(other[::-1], expected, atol=1e-5)
 
 
@@ -104,7 +106,9 @@ def test_the_blank_itself_is_not_read():
     elsewhere = replace(statements, object=np.zeros_like(statements.object))
     blank = np.full(len(statements), OBJECT)
     scorer = ModelScorer(trained)
-    np.testing.assert_array_equal(scorer.ask(statements, blank), scorer.ask(elsewhere, blank))
+    np.testing.assert_array_equal(
+        scorer.logits(Questions(statements, blank)), scorer.logits(Questions(elsewhere, blank))
+    )
 
 
 def test_heat_reads_the_graph_and_no_encoder_does_not():
@@ -112,8 +116,10 @@ def test_heat_reads_the_graph_and_no_encoder_does_not():
     blank = np.full(10, OBJECT)
     for encoder, reads in ((HEAT, True), (NoEncoder(dim=16), False), (StareConfig(dim=16), True)):
         trained = new_model(statements, encoder)
-        whole = ModelScorer(trained).ask(statements[:10], blank)
-        part = ModelScorer(replace(trained, statements=statements[30:])).ask(statements[:10], blank)
+        whole = ModelScorer(trained).logits(Questions(statements[:10], blank))
+        part = ModelScorer(replace(trained, statements=statements[30:])).logits(
+            Questions(statements[:10], blank)
+        )
         assert np.allclose(whole, part) != reads
 
 

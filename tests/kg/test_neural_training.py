@@ -11,22 +11,18 @@ from safetensors import safe_open
 from tests.kg.neural_data import HEAT, dataset, new_model, random_statements
 
 from hyperheat.cli.kg import evaluate, train
-from hyperheat.kg import Statement, Statements
-from hyperheat.kg.evaluation import Protocol
-from hyperheat.kg.evaluation import evaluate as evaluate_scorer
-from hyperheat.kg.neural.decoders import MaskDecoder
-from hyperheat.kg.neural.encoders import NoEncoder
-from hyperheat.kg.neural.export import export_embeddings
-from hyperheat.kg.neural.folder import load_model, save_model
+from hyperheat.kg import Questions, Statement, Statements
+from hyperheat.kg.neural.decoder import MaskDecoder
+from hyperheat.kg.neural.graph_encoders import NoEncoder
 from hyperheat.kg.neural.labels import BpeLabels
 from hyperheat.kg.neural.loss import BinaryLoss
-from hyperheat.kg.neural.model import ModelConfig
 from hyperheat.kg.neural.recipes import RECIPES, KgSettings
-from hyperheat.kg.neural.scorer import ModelScorer, scorer_for
-from hyperheat.kg.neural.stare import StareConfig
-from hyperheat.kg.neural.stare_decoder import StareDecoder
+from hyperheat.kg.neural.stare import StareConfig, StareDecoder
+from hyperheat.kg.neural.statement_model import ModelConfig
+from hyperheat.kg.neural.trained import ModelScorer, export_embeddings, load_model, save_model, scorer_for
 from hyperheat.kg.neural.training import KgJob, train_model
-from hyperheat.kg.ranking import rank
+from hyperheat.kg.ranking import Protocol, rank
+from hyperheat.kg.ranking import evaluate as evaluate_scorer
 from hyperheat.nn.aggregate import CrossAttentionAggregate
 from hyperheat.train import TrainSettings
 
@@ -74,7 +70,9 @@ def test_values_of_qualifiers_can_be_learnt(tmp_path: Path):
     train_model(replace(BY_HEART, qualifier_questions=1.0), FEW_DATA, tmp_path / "run")
     with_one = FEW_DATA.train[FEW_DATA.train.num_qualifiers == 1]
     assert len(with_one) > 1
-    scores = ModelScorer(load_model(tmp_path / "run" / "best")).ask(with_one, np.full(len(with_one), 2))
+    scores = ModelScorer(load_model(tmp_path / "run" / "best")).logits(
+        Questions(with_one, np.full(len(with_one), 2))
+    )
     assert (scores.argmax(1) == with_one.value).all()
 
 
@@ -106,7 +104,7 @@ def test_held_out_statements_choose_the_best_model(tmp_path: Path):
 def test_asked_statements_are_hidden_from_the_encoder():
     job = KgJob(replace(BY_HEART, hide_asked=True, batch=10), DATA)
     batch = job.batches(0)[0]
-    hidden = set(job.questions.statement[job.questions.posed_by(batch.main)[1]].tolist())
+    hidden = set(job.main_groups.statement[job.main_groups.answers(batch.main)[1]].tolist())
     assert 0 < len(hidden) < 35
     edges = job.load(batch).graph.plan.edges.offsets
     assert len(edges) - 2 == 35 - len(hidden)
@@ -127,7 +125,7 @@ def test_qualifiers_are_left_out_of_questions():
 def test_an_epoch_asks_every_question_once_and_a_share_of_the_qualifiers():
     job = KgJob(replace(BY_HEART, qualifier_questions=0.5, batch=10), DATA)
     batches = job.batches(3)
-    assert sorted(np.concatenate([b.main for b in batches]).tolist()) == list(range(len(job.questions)))
+    assert sorted(np.concatenate([b.main for b in batches]).tolist()) == list(range(len(job.main_groups)))
     assert sum(len(b.qualifier) for b in batches) == len(job.trained.statements.value) // 2
     again = job.batches(3)
     assert all((a.main == b.main).all() for a, b in zip(batches, again, strict=True))
@@ -156,8 +154,10 @@ def test_a_folder_gives_back_the_model_and_refuses_others(tmp_path: Path):
     trained = new_model(DATA.train)
     save_model(trained, tmp_path)
     blank = np.ones(len(DATA.train), np.int64)
-    expected = ModelScorer(trained).ask(DATA.train, blank)
-    np.testing.assert_array_equal(ModelScorer(load_model(tmp_path)).ask(DATA.train, blank), expected)
+    expected = ModelScorer(trained).logits(Questions(DATA.train, blank))
+    np.testing.assert_array_equal(
+        ModelScorer(load_model(tmp_path)).logits(Questions(DATA.train, blank)), expected
+    )
     (tmp_path / "names.json").write_text("{}")
     with pytest.raises(ValueError, match=r"names.json: not a file of a trained model"):
         load_model(tmp_path)
@@ -253,7 +253,7 @@ def test_unknown_recipes_and_settings_are_refused(
         (
             "heuristic",
             Path("x.parquet"),
-            "export: expected a trained model, got heuristic, which has no vectors",
+            "--export: the heuristic has no vectors",
         ),
     ],
 )

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hyperheat.kg import Statement, Statements
-from hyperheat.kg.ranking import Metrics, Queries, Ranking, rank
+from hyperheat.kg.questions import OBJECT, SUBJECT, Questions
+from hyperheat.kg.ranking import Ranking, RankMetrics, rank
 
 ENTITIES = "abcdef"
 
@@ -19,19 +20,31 @@ def table_of(*statements: Statement) -> Statements:
     return Statements.build([everything, *statements])[1:]
 
 
-def fixed(by_query: Mapping[tuple[str, str], Sequence[float]]):
-    """A scorer that looks scores up by the direction and the given entity."""
+def fixed(by_query: Mapping[tuple[int, str], Sequence[float]]):
+    """A scorer that looks scores up by the blank and the given entity."""
 
-    def scores(queries: Queries) -> np.ndarray:
-        return np.array([by_query[queries.asks, ENTITIES[entity]] for entity in queries.entity.tolist()])
+    def scores(questions: Questions) -> np.ndarray:
+        return np.array(
+            [
+                by_query[blank, ENTITIES[entity]]
+                for blank, entity in zip(
+                    questions.blank.tolist(), given_main(questions).tolist(), strict=True
+                )
+            ]
+        )
 
     return scores
+
+
+def given_main(questions: Questions) -> np.ndarray:
+    """The subject where the object is asked for, else the object."""
+    return np.where(questions.blank == OBJECT, questions.statements.subject, questions.statements.object)
 
 
 EVERYONE = np.ones(6, bool)
 ASKED = table_of(Statement("a", "r", "c"))
 #                         a   b   c   d   e   f
-SCORES = fixed({("object", "a"): [0, 5, 3, 3, 4, 3], ("subject", "c"): [2, 1, 9, 2, 0, 0]})
+SCORES = fixed({(OBJECT, "a"): [0, 5, 3, 3, 4, 3], (SUBJECT, "c"): [2, 1, 9, 2, 0, 0]})
 
 
 def test_greater_scores_count_whole_and_ties_half():
@@ -71,7 +84,7 @@ def test_the_order_of_qualifiers_says_nothing():
 def test_statements_filter_each_other():
     asked = table_of(Statement("a", "r", "c"), Statement("a", "r", "b"))
     scores = fixed(
-        {("object", "a"): [0, 2, 1, 0, 0, 0], ("subject", "c"): [1] + [0] * 5, ("subject", "b"): [1] * 6}
+        {(OBJECT, "a"): [0, 2, 1, 0, 0, 0], (SUBJECT, "c"): [1] + [0] * 5, (SUBJECT, "b"): [1] * 6}
     )
     ranking = rank(scores, asked, known=asked[:0], candidates=EVERYONE)
     assert ranking.ranks.tolist() == [[1.0, 1.0], [1.0, 3.5]]
@@ -92,7 +105,7 @@ def test_constant_scores_get_the_middle_rank(entities):
         [Statement("0", "r", "0"), *(Statement(str(i), "s", "0") for i in range(entities))]
     )
     ranking = rank(
-        lambda queries: np.zeros((len(queries), entities)),
+        lambda questions: np.zeros((len(questions), entities)),
         statements[:1],
         known=statements[:1],
         candidates=np.ones(entities, bool),
@@ -106,7 +119,7 @@ def test_random_scores_get_no_more_than_chance():
     entities = 50
     every = Statements.build(Statement(str(i), f"r{j}", str(i)) for i in range(entities) for j in range(40))
     ranking = rank(
-        lambda queries: rng.random((len(queries), entities)),
+        lambda questions: rng.random((len(questions), entities)),
         every,
         known=every,
         candidates=np.ones(entities, bool),
@@ -145,8 +158,8 @@ def test_ranks_are_those_of_brute_force(statements, asked, scores, mask, data):
     candidates = np.array([bool(mask >> bit & 1) for bit in range(6)])
     score = np.array(scores).reshape(2, 4, 6)  # by direction and given entity
 
-    def scorer(queries: Queries) -> np.ndarray:
-        return score[int(queries.asks == "subject"), queries.entity]
+    def scorer(questions: Questions) -> np.ndarray:
+        return score[(questions.blank == SUBJECT).astype(int), given_main(questions)]
 
     got = rank(scorer, every[:asked], known=every, candidates=candidates, key=key, batch_size=batch_size)
 
@@ -172,7 +185,7 @@ def test_ranks_are_those_of_brute_force(statements, asked, scores, mask, data):
 
 
 def test_metrics_by_hand():
-    metrics = Metrics.of(np.array([1.0, 1.5, 4.0, 10.0]))
+    metrics = RankMetrics.of(np.array([1.0, 1.5, 4.0, 10.0]))
     assert metrics.queries == 4
     assert metrics.mrr == pytest.approx((1 + 2 / 3 + 1 / 4 + 1 / 10) / 4)
     assert (metrics.h1, metrics.h3, metrics.h10) == (0.25, 0.5, 1.0)
@@ -193,20 +206,24 @@ def test_metrics_by_direction_and_number_of_qualifiers():
     assert table["6+ qualifiers"].queries == 4
 
 
-def test_queries_hide_what_they_ask_for():
-    statements = table_of(Statement("a", "r", "c", (("q", "e"),)))
-    asks_object, asks_subject = Queries.of(statements, "object"), Queries.of(statements, "subject")
-    assert asks_object.entity.tolist() == [0]
-    assert asks_subject.entity.tolist() == [2]
-    assert not hasattr(asks_object, "object")
-    assert asks_subject.value.tolist() == [4]
+def test_a_scorer_does_not_see_what_it_is_asked_for():
+    statements = table_of(Statement("b", "r", "c", (("q", "e"),)))
+    seen = []
+
+    def scorer(questions: Questions) -> np.ndarray:
+        s = questions.statements
+        seen.append((s.subject.tolist(), s.object.tolist(), s.value.tolist()))
+        return np.zeros((1, 6))
+
+    rank(scorer, statements, known=statements, candidates=EVERYONE)
+    assert seen == [([1], [0], [4]), ([0], [2], [4])]  # a, which is 0, stands for the blank
 
 
 @pytest.mark.parametrize(
     ("scores", "message"),
     [
-        (lambda queries: np.full((len(queries), 6), np.nan), "scorer: expected numbers, got NaN"),
-        (lambda queries: np.zeros((len(queries), 5)), r"expected scores of shape \(1, 6\), got \(1, 5\)"),
+        (lambda questions: np.full((len(questions), 6), np.nan), "scorer: expected numbers, got NaN"),
+        (lambda questions: np.zeros((len(questions), 5)), r"expected scores of shape \(1, 6\), got \(1, 5\)"),
     ],
 )
 def test_scores_that_cannot_be_ranked_are_refused(scores, message):
@@ -216,7 +233,7 @@ def test_scores_that_cannot_be_ranked_are_refused(scores, message):
 
 def test_infinite_scores_can_be_ranked():
     scores = fixed(
-        {("object", "a"): [-np.inf] * 2 + [0] + [np.inf] + [-np.inf] * 2, ("subject", "c"): [-np.inf] * 6}
+        {(OBJECT, "a"): [-np.inf] * 2 + [0] + [np.inf] + [-np.inf] * 2, (SUBJECT, "c"): [-np.inf] * 6}
     )
     assert rank(scores, ASKED, known=ASKED, candidates=EVERYONE).ranks.tolist() == [[2.0], [3.5]]
 

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hyperheat.kg import Statement, Statements
-from hyperheat.kg.readers import FORMATS, Dropped, Label, ReadError, detect, jsonl, read
+from hyperheat.kg.readers import FORMATS, Dropped, Label, ReadError, detect, read
+from hyperheat.kg.readers.json_lines import write_json_lines
 
 PHD = Statement("Einstein", "educated at", "Zurich", (("degree", "PhD"),))
 
@@ -116,7 +117,7 @@ def test_what_is_written_is_read_back(tmp_path):
         Statement("größe, \t", '"', "变量"),
         Statement("a", "r", "a", (("r", "a"), ("r", "a"))),
     ]
-    jsonl.write(statements, tmp_path / "train.jsonl")
+    write_json_lines(statements, tmp_path / "train.jsonl")
     assert list(read(tmp_path / "train.jsonl")) == statements
 
 

@@ -7,13 +7,12 @@ from pathlib import Path
 import pytest
 from tests.kg.neural_data import random_statements
 
-from hyperheat.cli.kg import evaluate, import_statements, train
-from hyperheat.cli.kg_complete import complete
+from hyperheat.cli.kg import complete, evaluate, import_statements, train
 from hyperheat.kg import Statements
-from hyperheat.kg.neural.encoders import NoEncoder
-from hyperheat.kg.neural.folder import TrainedModel, load_model, save_model
+from hyperheat.kg.neural.graph_encoders import NoEncoder
 from hyperheat.kg.neural.labels import BpeLabels, train_tokenizer
-from hyperheat.kg.neural.model import ModelConfig, Names
+from hyperheat.kg.neural.statement_model import ModelConfig, ModelNames
+from hyperheat.kg.neural.trained import TrainedModel, load_model, save_model
 from hyperheat.kg.readers import FORMATS
 
 BROKEN = {
@@ -118,7 +117,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a model that has every file."""
     statements: Statements = random_statements(20)
     labels = {"e0": "zero", "r0": "relation zero"}
-    names = Names(
+    names = ModelNames(
         entities=statements.entities,
         relations=statements.relations,
         labels=labels,

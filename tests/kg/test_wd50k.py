@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from hyperheat.kg.datasets import Dataset, load, read_labels
-from hyperheat.kg.evaluation import MODELS, STARE, Protocol, evaluate
-from hyperheat.kg.leaks import find_leaks
+from hyperheat.kg.audit import find_leaks
+from hyperheat.kg.datasets import StatementDataset, read_dataset, read_labels
+from hyperheat.kg.heuristic import Heuristic
+from hyperheat.kg.ranking import STARE, Protocol, evaluate
 from hyperheat.kg.statements import concatenate
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
@@ -18,13 +19,13 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="module")
-def wd50k_100() -> Dataset:
+def wd50k_100() -> StatementDataset:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HYPERHEAT_DATA", str(DATA))
-        return load("wd50k_100", labels=DATA / "wd50k_labels.tsv")
+        return read_dataset("wd50k_100", labels=DATA / "wd50k_labels.tsv")
 
 
-def test_counts(wd50k_100: Dataset):
+def test_counts(wd50k_100: StatementDataset):
     every = wd50k_100.every()
     assert wd50k_100.identify() == "wd50k_100"
     assert int(every.main_entities().sum()) == 10_874
@@ -34,7 +35,7 @@ def test_counts(wd50k_100: Dataset):
     assert (graph.num_nodes, graph.num_edges, graph.num_incidences) == (18_791, 26_017, 89_662)
 
 
-def test_leaks(wd50k_100: Dataset):
+def test_leaks(wd50k_100: StatementDataset):
     assert asdict(find_leaks(wd50k_100.train, wd50k_100.valid)) == {
         "statements": 3_279,
         "equal_statements": 68,
@@ -51,8 +52,8 @@ def test_leaks(wd50k_100: Dataset):
     }
 
 
-def test_the_heuristic_reaches_its_mark(wd50k_100: Dataset):
-    found = evaluate(wd50k_100, MODELS["heuristic"], STARE)
+def test_the_heuristic_reaches_its_mark(wd50k_100: StatementDataset):
+    found = evaluate(wd50k_100, Heuristic, STARE)
     assert found.candidates == 10_874
     metrics = found.ranking.metrics()
     assert metrics["both"].mrr >= 0.551
@@ -61,9 +62,9 @@ def test_the_heuristic_reaches_its_mark(wd50k_100: Dataset):
     assert metrics["both"].mrr <= 0.56, "a heuristic that gets better than this sees the answers"
 
 
-def test_the_strict_protocol_leaves_out_the_overlap(wd50k_100: Dataset):
+def test_the_strict_protocol_leaves_out_the_overlap(wd50k_100: StatementDataset):
     strict = Protocol(train_on="train", evaluate_on="valid", candidates="training", without_leaks=True)
-    found = evaluate(wd50k_100, MODELS["heuristic"], strict)
+    found = evaluate(wd50k_100, Heuristic, strict)
     assert found.statements == 3_279 - 469
     assert found.candidates < 10_602
 
@@ -71,7 +72,7 @@ def test_the_strict_protocol_leaves_out_the_overlap(wd50k_100: Dataset):
 @pytest.mark.skipif(not (DATA / "wd50k").exists(), reason="needs WD50K in ../shared/data beside the checkout")
 def test_wd50k(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("HYPERHEAT_DATA", str(DATA))
-    dataset = load("wd50k")
+    dataset = read_dataset("wd50k")
     every = dataset.every()
     assert int(every.main_entities().sum()) == 41_696
     assert round(float((every.num_qualifiers > 0).mean()), 3) == 0.136

@@ -19,15 +19,14 @@ from torch.nn import functional as F
 
 from hyperheat.bench.paper import PaperLayer, PaperPlan, paper_plan
 from hyperheat.bench.workloads import STATEMENT_SIZES
-from hyperheat.kg.datasets import KNOWN, Dataset
-from hyperheat.kg.neural.decoders import DecoderLayer
-from hyperheat.kg.neural.encoders import HeatGraph, Table
-from hyperheat.kg.neural.graph import incidences
-from hyperheat.kg.neural.model import ModelConfig, StatementModel
-from hyperheat.kg.neural.questions import Questions, Tokens, tokenise
+from hyperheat.kg.datasets import KNOWN, StatementDataset
+from hyperheat.kg.known_answers import AnswerGroups
+from hyperheat.kg.neural.decoder import DecoderLayer, QuestionTokens, tokenise
+from hyperheat.kg.neural.graph_encoders import HeatGraph, Table, incidences
 from hyperheat.kg.neural.recipes import RECIPES, KgSettings
-from hyperheat.kg.neural.scorer import ModelScorer
 from hyperheat.kg.neural.stare import StareGraph, StareLayer
+from hyperheat.kg.neural.statement_model import ModelConfig, StatementModel
+from hyperheat.kg.neural.trained import ModelScorer
 from hyperheat.kg.neural.training import KgJob
 from hyperheat.kg.statements import Statements
 from hyperheat.nn import HeatConfig, HeatLayer
@@ -56,7 +55,7 @@ class NaiveModel(nn.Module):
         self.encoder = _naive_encoder(model, config, statements)
         self.layers = nn.ModuleList(_transformer_layer(layer, config) for layer in model.decoder.layers)
 
-    def scores(self, tokens: Tokens[np.ndarray]) -> Tensor:
+    def scores(self, tokens: QuestionTokens[np.ndarray]) -> Tensor:
         """The scores of all entities for questions in the order of the tokens: [B, N]."""
         first = Table(self.model.entity, self.model.relation)
         table = self.model.pass_by(first, self.encoder(first))
@@ -72,7 +71,7 @@ class NaiveModel(nn.Module):
         z = decoder.out(x[torch.arange(len(x)), blank]) * x.shape[-1] ** -0.5
         return z @ table.entities.T
 
-    def loss(self, tokens: Tokens[np.ndarray], targets: Tensor, candidates: Tensor) -> Tensor:
+    def loss(self, tokens: QuestionTokens[np.ndarray], targets: Tensor, candidates: Tensor) -> Tensor:
         """The softmax loss of targets [B, N], summed."""
         scores = self.scores(tokens).masked_fill(~candidates, -1e6)
         return F.cross_entropy(scores, targets, reduction="sum")
@@ -204,7 +203,7 @@ def _transformer_layer(layer: Any, config: ModelConfig) -> nn.TransformerEncoder
     return built
 
 
-def _padded(tokens: Tokens[np.ndarray], blank_row: int) -> tuple[Tensor, Tensor, Tensor]:
+def _padded(tokens: QuestionTokens[np.ndarray], blank_row: int) -> tuple[Tensor, Tensor, Tensor]:
     """Entries (-1 is padding), roles [B, L] and the place of each blank [B]."""
     longest = max(length for _, length in tokens.groups)
     count = sum(questions for questions, _ in tokens.groups)
@@ -231,7 +230,7 @@ class Contest:
 
 
 def measure(
-    data: Dataset,
+    data: StatementDataset,
     encoders: Sequence[str] = ENCODERS,
     assignments: Sequence[str] = (),
     *,
@@ -283,7 +282,7 @@ def _work(run: Callable[[], object]) -> float:
     return time.process_time() - start
 
 
-def contestants(recipe: str, data: Dataset, assignments: Sequence[str], naive_batch: int) -> Contest:
+def contestants(recipe: str, data: StatementDataset, assignments: Sequence[str], naive_batch: int) -> Contest:
     """Forward and backward of the first batch of an epoch, lean and naive."""
     settings = replace(RECIPES[recipe](), hide_asked=False, drop_statements=0.0, qualifier_questions=0.0)
     settings = override(settings, assignments)
@@ -302,7 +301,7 @@ def contestants(recipe: str, data: Dataset, assignments: Sequence[str], naive_ba
         total = 0.0
         for start in range(0, len(batch.main), naive_batch):
             chosen = batch.main[start : start + naive_batch]
-            tokens, targets = _targets(job.questions, trained.statements, chosen, candidates, settings)
+            tokens, targets = _targets(job.main_groups, trained.statements, chosen, candidates, settings)
             loss = naive.loss(tokens, targets, candidates)
             loss.backward()
             total += loss.item()
@@ -314,39 +313,38 @@ def contestants(recipe: str, data: Dataset, assignments: Sequence[str], naive_ba
 @torch.no_grad()
 def _difference(job: KgJob, naive: NaiveModel, chosen: np.ndarray) -> float:
     """The largest difference in the scores of all entities for a few questions, as a share of the largest score."""
-    questions, statements = job.questions, job.trained.statements
-    chosen = chosen[:_COMPARED]
+    questions = job.main_groups.questions(job.trained.statements, chosen[:_COMPARED])
     naive.eval()
-    tokens, order = tokenise(statements[questions.first(chosen)], questions.blank[chosen])
-    lean = ModelScorer(job.trained).ask(statements[questions.first(chosen)], questions.blank[chosen])
+    tokens, order = tokenise(questions)
+    lean = ModelScorer(job.trained).logits(questions)
     plain = naive.scores(tokens).numpy()
     naive.train()
     return float(np.abs(lean[order] - plain).max() / np.abs(plain).max())
 
 
 def _targets(
-    questions: Questions,
+    groups: AnswerGroups,
     statements: Statements,
     chosen: np.ndarray,
     candidates: Tensor,
     settings: KgSettings,
-) -> tuple[Tokens[np.ndarray], Tensor]:
+) -> tuple[QuestionTokens[np.ndarray], Tensor]:
     """The tokens of questions and their smoothed targets [B, N]."""
-    tokens, order = tokenise(statements[questions.first(chosen)], questions.blank[chosen])
-    row, place = questions.posed_by(chosen[order])
+    tokens, order = tokenise(groups.questions(statements, chosen))
+    row, place = groups.answers(chosen[order])
     answers = torch.zeros(len(chosen), len(candidates))
-    answers[torch.as_tensor(row), torch.as_tensor(questions.answer[place].astype(np.int64))] = 1
+    answers[torch.as_tensor(row), torch.as_tensor(groups.answer[place].astype(np.int64))] = 1
     smoothing = settings.loss.smoothing
     spread = answers / answers.sum(1, keepdim=True)
     return tokens, (1 - smoothing) * spread + smoothing * candidates / candidates.sum()
 
 
-def _cut(data: Dataset, most: int = 6) -> Dataset:
+def _cut(data: StatementDataset, most: int = 6) -> StatementDataset:
     """The data set without statements of more qualifiers than published decoders read."""
     return replace(data, **{name: split[split.num_qualifiers <= most] for name, split in data.splits.items()})
 
 
-def synthetic(seed: int = 0) -> Dataset:
+def synthetic(seed: int = 0) -> StatementDataset:
     """Statements in the sizes of WD50K(100), so that a benchmark needs no data; a few entities are in very many of them."""
     counts = KNOWN["wd50k_100"]
     random = np.random.default_rng(seed)
@@ -368,7 +366,7 @@ def synthetic(seed: int = 0) -> Dataset:
         value=entities(qualifiers.sum(), counts.entities),
     )
     first, second, _ = np.cumsum(counts.statements)
-    return Dataset(
+    return StatementDataset(
         source="synthetic",
         format="none",
         train=every[:first],

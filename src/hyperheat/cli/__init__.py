@@ -102,9 +102,9 @@ kg.command(
     help="Read statements, and report what was kept, dropped and leaked.",
 )
 kg.command("hyperheat.cli.kg:train", help="Train a model of statements.")
-kg.command("hyperheat.cli.kg_calibrate:calibrate", help="Make probabilities say how often they are right.")
-kg.command("hyperheat.cli.kg_complete:complete", help="Fill in the blank of a statement.")
-kg.command("hyperheat.cli.kg_demo:demo", help="Ask the small model that comes with the package.")
+kg.command("hyperheat.cli.kg:calibrate", help="Make probabilities say how often they are right.")
+kg.command("hyperheat.cli.kg:complete", help="Fill in the blank of a statement.")
+kg.command("hyperheat.cli.kg:demo", help="Ask the small model that comes with the package.")
 kg.command("hyperheat.cli.kg:evaluate", name="eval", help="Filtered ranking of subjects and objects.")
 
 

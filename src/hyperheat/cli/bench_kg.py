@@ -56,14 +56,14 @@ def bench_kg(
     import torch
 
     from hyperheat.bench.kg import ENCODERS, measure, synthetic
-    from hyperheat.kg.datasets import load
+    from hyperheat.kg.datasets import read_dataset
 
     torch.set_num_threads(threads)
     sizes = (f"model.encoder.dim={dim}", f"batch={batch}")
     records = []
     compiled = use_kernel(kernel)
     try:
-        chosen = synthetic() if data is None else load(data)
+        chosen = synthetic() if data is None else read_dataset(data)
         measured = measure(chosen, encoder or ENCODERS, sizes, naive_batch=naive_batch, repeats=repeats)
         for record in measured:
             records.append(record | {"kernel": compiled})

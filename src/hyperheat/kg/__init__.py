@@ -1,19 +1,241 @@
-"""Knowledge graphs of statements with qualifiers: reading, checking and completing them."""
+"""Knowledge graphs of statements with qualifiers: read, train, evaluate and complete them.
 
-from hyperheat.kg.asking import Question
-from hyperheat.kg.completion import Answer, Completer, Completion
-from hyperheat.kg.explaining import Explanation
-from hyperheat.kg.models import complete, load
-from hyperheat.kg.statements import Statement, Statements
+    from hyperheat import kg
+
+    model = kg.load("demo")  # a small model that comes with the package
+    print(model.ask("Albert Einstein | educated at | ? | academic degree=diploma", k=3))
+
+    kg.train("statements/", "run/", recipe="smallest")
+    print(kg.evaluate("run/best", "statements/").ranking.metrics()["both"].mrr)
+
+Read `statements.py` and `questions.py` first: they hold the two types that everything else works on. Trained models need
+torch (`pip install 'hyperheat[train]'`); reading, ranking and the co-occurrence heuristic do not.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from hyperheat.kg.completion import Answer, Completer, Completion
+    from hyperheat.kg.datasets import StatementDataset, TrainingSplits
+    from hyperheat.kg.explanation import Explanation
+    from hyperheat.kg.neural.trained import TrainedModel
+    from hyperheat.kg.questions import Questions
+    from hyperheat.kg.ranking import Protocol, RankEvaluation, Scorer
+    from hyperheat.kg.statements import Statement, Statements
+    from hyperheat.kg.temperature import Temperature
+    from hyperheat.train import TrainOutcome
+
+_HOMES = {
+    "Answer": "completion",
+    "Completer": "completion",
+    "Completion": "completion",
+    "Explanation": "explanation",
+    "Protocol": "ranking",
+    "Questions": "questions",
+    "RankEvaluation": "ranking",
+    "Statement": "statements",
+    "StatementDataset": "datasets",
+    "Statements": "statements",
+}
 
 __all__ = [
     "Answer",
     "Completer",
     "Completion",
     "Explanation",
-    "Question",
+    "Protocol",
+    "Questions",
+    "RankEvaluation",
     "Statement",
+    "StatementDataset",
     "Statements",
+    "calibrate",
     "complete",
+    "evaluate",
     "load",
+    "read",
+    "train",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(
+            f"module 'hyperheat.kg' has no attribute {name!r}; it offers {', '.join(__all__)}"
+        )
+    return getattr(import_module(f"hyperheat.kg.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+def read(
+    source: str | Path, *, format: str | None = None, labels: str | Path | None = None
+) -> "StatementDataset":
+    """Read statements from a file, a folder with train, valid and test files, or a published data set by its name.
+
+    The format is detected unless given. `labels` is a file with an id, a tab and a label on each line.
+
+        data = kg.read("wd50k_100", labels="wd50k_labels.tsv")
+        print(len(data.train), data.train[0])
+    """
+    from hyperheat.kg.datasets import read_dataset
+
+    return read_dataset(source, format, None if labels is None else Path(labels))
+
+
+def load(
+    model: str | Path, *, data: str | Path | None = None, labels: str | Path | None = None
+) -> "Completer":
+    """Load a model, ready to be asked.
+
+    `model` is the folder of a trained model, such as best/ of a run; or `demo`, a small model that comes with the package;
+    or `heuristic`, the co-occurrence of the statements of `data`. `labels` is a file with an id, a tab and a label on each
+    line, for a model that was trained without labels.
+
+        model = kg.load("demo")
+        found = model.complete("Richard Feynman", "doctoral advisor", None, k=3)
+        print(found, model.explain(found), sep="\\n")
+    """
+    from hyperheat.kg.completion import Completer
+    from hyperheat.kg.datasets import read_labels
+
+    more = {} if labels is None else read_labels(Path(labels))
+    if model == "heuristic":
+        from hyperheat.kg.heuristic import Heuristic
+
+        if data is None:
+            raise ValueError("data: the heuristic needs the statements that it is made from")
+        dataset = read(data)
+        statements = dataset.every()
+        return Completer(Heuristic(statements), statements, {**dataset.labels, **more})
+    if data is not None:
+        raise ValueError(f"data: a trained model has its own statements, got {data}")
+    folder = _model_folder(model)
+    from hyperheat.kg.neural.trained import ModelScorer, load_model
+    from hyperheat.kg.temperature import read_temperature
+
+    trained = load_model(folder)
+    return Completer(
+        ModelScorer(trained),
+        trained.statements,
+        {**trained.names.labels, **more},
+        temperature=read_temperature(folder),
+    )
+
+
+def complete(
+    question: "Questions | str",
+    *,
+    model: "str | Path | Completer",
+    k: int = 10,
+    exclude_known: bool = False,
+    candidates: Iterable[str] | None = None,
+) -> "Completion":
+    """The k best answers to a question. To ask more than one, `load` the model first.
+
+    print(kg.complete("Richard Feynman | doctoral advisor | ?", model="demo", k=3))
+    """
+    completer = load(model) if isinstance(model, str | Path) else model
+    return completer.ask(question, k=k, exclude_known=exclude_known, candidates=candidates)
+
+
+def train(
+    data: "str | Path | StatementDataset",
+    out: str | Path,
+    *,
+    recipe: str = "heat",
+    set: Sequence[str] = (),
+    resume: bool = False,
+) -> "TrainOutcome":
+    """Train a model of statements in the folder `out`; its best/ is the model. Needs torch.
+
+    `recipe` is a name in `hyperheat.kg.neural.recipes.RECIPES`, and `set` changes settings of it.
+
+        kg.train("statements/", "run/", recipe="smallest", set=["train.max_minutes=5"])
+    """
+    from hyperheat.kg.neural.recipes import RECIPES
+    from hyperheat.kg.neural.training import train_model
+    from hyperheat.options import cook
+
+    settings = cook(RECIPES, recipe, set)
+    return train_model(settings, read(data) if isinstance(data, str | Path) else data, out, resume=resume)
+
+
+def evaluate(
+    model: "str | Path | TrainedModel | Callable[[Statements], Scorer]",
+    data: "str | Path | StatementDataset",
+    protocol: "Protocol | None" = None,
+) -> "RankEvaluation":
+    """Rank the true object and the true subject of every held-out statement; the default is StarE's protocol.
+
+    `model` is `heuristic`, the folder of a trained model, `demo`, or a function from training statements to a scorer.
+
+        result = kg.evaluate("heuristic", "wd50k_100", kg.Protocol(train_on="train"))
+        print(result.ranking.metrics()["both"].mrr)
+    """
+    from hyperheat.kg.ranking import STARE, evaluate
+
+    make: Callable[[Statements], Scorer]
+    if model == "heuristic":
+        from hyperheat.kg.heuristic import Heuristic
+
+        make = Heuristic
+    elif callable(model):
+        make = model
+    else:
+        from hyperheat.kg.neural.trained import load_model, scorer_for
+
+        trained = load_model(_model_folder(model)) if isinstance(model, str | Path) else model
+        make = partial(scorer_for, trained)
+    dataset = read(data) if isinstance(data, str | Path) else data
+    return evaluate(dataset, make, STARE if protocol is None else protocol)
+
+
+def calibrate(
+    model: str | Path,
+    data: "str | Path | StatementDataset",
+    *,
+    train_on: "TrainingSplits" = "train+valid",
+    on: Literal["valid", "test"] = "test",
+    limit: int = 1_000,
+) -> "Temperature":
+    """Choose the temperature of a model's probabilities on held-out statements, and store it in the model's folder.
+
+    print(kg.calibrate("run/best", "statements/").error)
+    """
+    from hyperheat.kg.audit import has_equal_triple
+    from hyperheat.kg.neural.trained import load_model, scorer_for
+    from hyperheat.kg.ranking import Protocol
+    from hyperheat.kg.temperature import choose_temperature, save_temperature
+
+    Protocol(train_on=train_on, evaluate_on=on)  # refuses splits that were trained on
+    if limit < 1:
+        raise ValueError(f"limit: expected at least 1, got {limit}")
+    trained, dataset = load_model(model), read(data) if isinstance(data, str | Path) else data
+    training, held_out = dataset.training(train_on), dataset.splits[on]
+    held_out = held_out[~has_equal_triple(training, held_out)]
+    temperature = choose_temperature(
+        scorer_for(trained, training),
+        held_out.spaced(limit),
+        known=dataset.every(),
+        candidates=training.main_entities(),
+    )
+    save_temperature(temperature, Path(model))
+    return temperature
+
+
+def _model_folder(model: str | Path) -> Path:
+    from hyperheat.kg.demo import MODEL
+
+    folder = MODEL if model == "demo" else Path(model)
+    if not folder.is_dir():
+        raise ValueError(
+            f"model: expected demo, heuristic or the folder of a trained model, got {str(model)!r}"
+        )
+    return folder

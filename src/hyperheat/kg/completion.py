@@ -2,40 +2,46 @@
 
     p(c) = softmax(score / T)_c        over the candidates c
 
-Candidates are, unless given, the entities that are subject or object of a known statement, and for a qualifier those
-that are the value of one. The temperature T is 1 unless the model was calibrated (calibration.py).
+Unless given, the candidates are the entities that are subject or object of a known statement, or, for a qualifier, those
+that are the value of one. The temperature T is 1 unless the model was calibrated (temperature.py).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from hyperheat.kg.asking import FIRST_QUALIFIER, Qualifiers, Question, QuestionError, parse_question
-from hyperheat.kg.calibration import Calibration
-from hyperheat.kg.explaining import Explainer, Explanation
-from hyperheat.kg.known import KnownFacts
-from hyperheat.kg.lookup import Lookup
-from hyperheat.kg.slots import Slots, stack
+from hyperheat.kg.explanation import Explainer, Explanation
+from hyperheat.kg.glossary import Glossary
+from hyperheat.kg.known_answers import KnownAnswers
+from hyperheat.kg.questions import (
+    FIRST_QUALIFIER,
+    Qualifiers,
+    QuestionError,
+    Questions,
+    join_questions,
+    parse_question,
+)
 from hyperheat.kg.statements import Statements, UnknownName
+from hyperheat.kg.temperature import Temperature
 
-__all__ = ["Answer", "Asked", "Completer", "Completion"]
+__all__ = ["Answer", "Completer", "Completion", "CompletionModel"]
 
 Known = Literal["known", "with other qualifiers", "new"]
 
 
-class Asked(Protocol):
-    """What can be asked: a trained model, or the heuristic."""
+class CompletionModel(Protocol):
+    """What a Completer asks: a trained model, or the heuristic."""
 
     reads_labels: bool
-    """Whether it knows unseen entities, which stand behind its own in the table of the statements, by their text."""
+    """Whether it knows entities by their text; unseen ones follow its own in the table of the questions."""
     asks_values: bool
     """Whether the blank may be the value of a qualifier."""
 
-    def ask(self, statements: Statements, blank: np.ndarray) -> np.ndarray:
-        """Scores of its entities for the blank slot of each statement: [B, entities]."""
+    def logits(self, questions: Questions) -> np.ndarray:
+        """Scores of its entities [B, entities], whose softmax is a probability."""
         ...
 
 
@@ -55,12 +61,13 @@ class Answer:
 class Completion(Sequence[Answer]):
     """The best answers to a question, best first; printing it gives a table."""
 
-    question: Question
+    question: Questions
+    """a single one, in the words of the one who asked"""
     answers: tuple[Answer, ...]
     allowed: np.ndarray = field(repr=False, compare=False)
-    """the candidates, over which the probabilities are spread: a mask over the entities"""
+    """the candidates among which the probabilities are shared: a mask over the entities"""
     notes: tuple[str, ...] = ()
-    """names that the model does not know and reads by their text"""
+    """names that the model does not know and judges by their text"""
 
     def __len__(self) -> int:
         return len(self.answers)
@@ -89,22 +96,22 @@ class Completion(Sequence[Answer]):
 
 
 class Completer:
-    """A model with its names and known statements, ready to be asked."""
+    """A model with its names and known statements, ready to be asked; `hyperheat.kg.load` makes one."""
 
     def __init__(
         self,
-        model: Asked,
+        model: CompletionModel,
         statements: Statements,
         labels: Mapping[str, str],
         *,
-        calibration: Calibration | None = None,
+        temperature: Temperature | None = None,
     ) -> None:
         self._model = model
-        self._temperature = 1.0 if calibration is None else calibration.temperature
+        self._temperature = 1.0 if temperature is None else temperature.temperature
         self.statements, self.labels = statements, labels
-        self.entities = Lookup("an entity", statements.entities, labels)
-        self.relations = Lookup("a relation", statements.relations, labels)
-        self._known = KnownFacts(statements)
+        self.entities = Glossary("an entity", statements.entities, labels)
+        self.relations = Glossary("a relation", statements.relations, labels)
+        self._known = KnownAnswers(statements)
         values = np.zeros(len(statements.entities), bool)
         values[statements.value] = True
         self._main, self._values = statements.main_entities(), values
@@ -120,28 +127,31 @@ class Completer:
         exclude_known: bool = False,
         candidates: Iterable[str] | None = None,
     ) -> Completion:
-        """The k best answers for what is None: subject, object or the value of a qualifier. Names are ids or labels."""
-        question = Question.of(subject, relation, object, qualifiers)
+        """The k best answers for the part that is None: subject, object or the value of a qualifier.
+
+        Names are ids or labels.
+        """
+        question = Questions.of(subject, relation, object, qualifiers)
         return self.ask(question, k=k, exclude_known=exclude_known, candidates=candidates)
 
     def ask(
         self,
-        question: Question | str,
+        question: Questions | str,
         *,
         k: int = 10,
         exclude_known: bool = False,
         candidates: Iterable[str] | None = None,
     ) -> Completion:
-        """The k best answers to a question, which may be written as `subject | relation | ? | qualifier=value`."""
+        """The k best answers to one question, which may be written as `subject | relation | ? | qualifier=value`."""
         if isinstance(question, str):
             question = parse_question(question)
         chosen = None if candidates is None else self.mask(candidates)
-        (completion,) = self.ask_all([question], k=k, exclude_known=exclude_known, mask=chosen)
+        (completion,) = self.ask_all(question, k=k, exclude_known=exclude_known, mask=chosen)
         return completion
 
     def ask_all(
         self,
-        questions: Sequence[Question],
+        questions: Questions | Iterable[str],
         *,
         k: int = 10,
         exclude_known: bool = False,
@@ -150,11 +160,12 @@ class Completer:
         """The best answers to several questions, scored together; `mask` says which entities may answer."""
         if k < 1:
             raise ValueError(f"k: expected at least 1, got {k}")
-        unseen: list[str] = []
-        found = [self.resolve(question, unseen) for question in questions]
-        for question, slots, scores in zip(questions, found, self.scores(found, unseen), strict=True):
-            known, otherwise = self._known.answers(slots)
-            allowed = self.candidates(slots) if mask is None else mask
+        if not isinstance(questions, Questions):
+            questions = join_questions(map(parse_question, questions))
+        found = self.resolve(questions)
+        for asked, question, scores in zip(questions, found, self._model.logits(found), strict=True):
+            known, otherwise = self._known.to(question)
+            allowed = self.candidates(question) if mask is None else mask
             if exclude_known:
                 allowed = allowed.copy()
                 allowed[known] = False
@@ -163,7 +174,7 @@ class Completer:
             flags: dict[int, Known] = dict.fromkeys(otherwise.tolist(), "with other qualifiers")
             flags |= dict.fromkeys(known.tolist(), "known")
             yield Completion(
-                question=question,
+                question=asked,
                 answers=tuple(
                     Answer(
                         rank=rank,
@@ -176,11 +187,11 @@ class Completer:
                     for rank, index in enumerate(best.tolist(), start=1)
                 ),
                 allowed=allowed,
-                notes=self._notes(question, unseen),
+                notes=self._notes(question),
             )
 
     def explain(self, completion: Completion, rank: int = 1, *, support: int = 3) -> Explanation:
-        """Why the answer of this rank was given: what each qualifier does, and so many near statements."""
+        """Why the answer of this rank was given: the effect of each qualifier, and so many similar statements."""
         return self._explainer.explain(completion, rank, support=support)
 
     @cached_property
@@ -195,9 +206,9 @@ class Completer:
             raise ValueError("candidates: expected at least one entity, got none")
         return allowed
 
-    def candidates(self, question: Slots) -> np.ndarray:
-        """The entities that may answer unless others are named: a mask."""
-        return self._values if question.blank >= FIRST_QUALIFIER else self._main
+    def candidates(self, question: Questions) -> np.ndarray:
+        """The entities that may answer a question unless others are named: a mask."""
+        return self._values if question.blank[0] >= FIRST_QUALIFIER else self._main
 
     def probabilities(self, scores: np.ndarray, allowed: np.ndarray) -> np.ndarray:
         """The softmax of scores [entities] over the allowed entities, 0 for all others."""
@@ -207,47 +218,63 @@ class Completer:
             p /= p.sum()
         return p
 
-    def scores(self, questions: Sequence[Slots], unseen: Sequence[str]) -> np.ndarray:
-        """The scores of all entities [B, entities]."""
-        tables = (*self.statements.entities, *unseen), self.statements.relations
-        blank = np.array([question.blank for question in questions], np.int64)
-        return self._model.ask(stack(questions, *tables), blank)
+    def scores(self, questions: Questions) -> np.ndarray:
+        """The scores of all entities [B, entities] for questions in the names of the model."""
+        return self._model.logits(questions)
 
-    def resolve(self, question: Question, unseen: list[str]) -> Slots:
-        """The question by indices; entities that the model reads by their text are appended to `unseen`."""
-        if question.blank >= FIRST_QUALIFIER and not self._model.asks_values:
+    def resolve(self, questions: Questions) -> Questions:
+        """The same questions in the names of the model, found by id or label.
+
+        Unseen entities of a model that reads labels follow its own in the table.
+        """
+        if (questions.blank >= FIRST_QUALIFIER).any() and not self._model.asks_values:
             raise QuestionError(
                 "expected a blank subject or object: this model reads no blank value of a qualifier"
             )
-        entities = [0 if name is None else self._entity(name, unseen) for name in question.entities]
-        names = [self._relation(name) for name, _ in question.qualifiers]
-        return Slots(
-            subject=entities[0],
-            relation=self._relation(question.relation),
-            object=entities[1],
-            qualifiers=tuple(zip(names, entities[FIRST_QUALIFIER:], strict=True)),
-            blank=question.blank,
+        asked = questions.statements
+        unseen: list[str] = []
+        entity = np.zeros(len(asked.entities), np.int64)
+        owner, used = questions.given()
+        for index in dict.fromkeys(used[np.argsort(owner, kind="stable")].tolist()):
+            entity[index] = self._entity(asked.entities[index], unseen)
+        relation = np.zeros(len(asked.relations), np.int64)
+        for index in dict.fromkeys([*asked.qualifier.tolist(), *asked.relation.tolist()]):
+            relation[index] = self._relation(asked.relations[index])
+        return Questions(
+            replace(
+                asked,
+                entities=self.statements.entities + tuple(unseen),
+                relations=self.statements.relations,
+                subject=entity[asked.subject],
+                relation=relation[asked.relation],
+                object=entity[asked.object],
+                qualifier=relation[asked.qualifier],
+                value=entity[asked.value],
+            ),
+            questions.blank,
         )
 
     def _entity(self, name: str, unseen: list[str]) -> int:
         if self._model.reads_labels and not self.entities.has(name):
-            if name not in unseen:
-                unseen.append(name)
-            return len(self.entities.names) + unseen.index(name)
+            unseen.append(name)
+            return len(self.entities.names) + len(unseen) - 1
         return _find(self.entities, name, self.relations)
 
     def _relation(self, name: str) -> int:
         return _find(self.relations, name, self.entities)
 
-    def _notes(self, question: Question, unseen: Sequence[str]) -> tuple[str, ...]:
+    def _notes(self, question: Questions) -> tuple[str, ...]:
+        """A note for each entity of a question that the model does not know."""
+        used = np.unique(question.given()[1])
+        unseen = used[used >= len(self.entities.names)].tolist()
+        names = [question.statements.entities[index] for index in unseen]
         return tuple(
             f"{name!r} is not known to the model, which reads its text{self.entities.hint(name)}"
-            for name in unseen
-            if name in question.entities
+            for name in names
         )
 
 
-def _find(table: Lookup, name: str, other: Lookup) -> int:
+def _find(table: Glossary, name: str, other: Glossary) -> int:
     try:
         return table.find(name)
     except UnknownName:

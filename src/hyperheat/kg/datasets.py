@@ -5,14 +5,25 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from hyperheat.kg.readers import Dropped, Label, ReadError, detect, read
-from hyperheat.kg.readers.stream import lines
+from hyperheat.kg.readers.items import lines
 from hyperheat.kg.statements import Statement, Statements, concatenate
 
-__all__ = ["KNOWN", "SPLITS", "Dataset", "Facts", "MissingDataset", "load", "read_labels"]
+__all__ = [
+    "KNOWN",
+    "SPLITS",
+    "Facts",
+    "MissingDataset",
+    "StatementDataset",
+    "TrainingSplits",
+    "read_dataset",
+    "read_labels",
+]
 
 SPLITS = ("train", "valid", "test")
+TrainingSplits = Literal["train", "train+valid"]
 _SPELLINGS = {"train": "train", "valid": "valid", "dev": "valid", "validation": "valid", "test": "test"}
 _LABELS = "labels.tsv"
 
@@ -82,7 +93,7 @@ KNOWN: dict[str, Facts] = {
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Dataset:
+class StatementDataset:
     """Statements in three splits that share their tables; a split that the source lacks is empty."""
 
     source: str
@@ -98,6 +109,10 @@ class Dataset:
     def splits(self) -> dict[str, Statements]:
         return {"train": self.train, "valid": self.valid, "test": self.test}
 
+    def training(self, splits: TrainingSplits) -> Statements:
+        """The statements to train on."""
+        return self.train if splits == "train" else concatenate([self.train, self.valid])
+
     def every(self) -> Statements:
         """The statements of all splits."""
         return concatenate([self.train, self.valid, self.test])
@@ -111,7 +126,9 @@ class Dataset:
         return None
 
 
-def load(source: str | os.PathLike[str], format: str | None = None, labels: Path | None = None) -> Dataset:
+def read_dataset(
+    source: str | os.PathLike[str], format: str | None = None, labels: Path | None = None
+) -> StatementDataset:
     """Read a folder of splits, a single file (then all of it is train), or a published data set by its name.
 
     A name is looked for in the folder that the environment variable HYPERHEAT_DATA names, or else in `data`.
@@ -133,7 +150,7 @@ def load(source: str | os.PathLike[str], format: str | None = None, labels: Path
     if label_file is not None and (labels is not None or label_file.exists()):
         found_labels.update(read_labels(label_file))
     first, second = sizes["train"], sizes["train"] + sizes["valid"]
-    dataset = Dataset(
+    dataset = StatementDataset(
         source=os.fspath(source),
         format=chosen,
         train=whole[:first],
@@ -211,7 +228,7 @@ def _locate(name: str, facts: Facts | None) -> Path:
     return root / name
 
 
-def _differences(facts: Facts, dataset: Dataset) -> list[str]:
+def _differences(facts: Facts, dataset: StatementDataset) -> list[str]:
     """What differs from the facts, in words."""
     found = []
     for index, (split, statements) in enumerate(dataset.splits.items()):

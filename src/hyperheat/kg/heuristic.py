@@ -2,18 +2,16 @@
 
     score(c) = sum over e in {the given entity, the qualifiers' values} of P(c | e)  x  (1 if c is known there, else 0.2)
 
-P(c | e) is the share of e's training statements that also hold c, in whatever role; c is known there if it answered
-the same relation in the same direction in training. A trained model that scores lower is broken.
+P(c | e) is the share of e's training statements that also hold c, in any role; c is known there if it answered the same
+relation in the same direction in training. A trained model that scores lower is broken.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from hyperheat.kg.asking import FIRST_QUALIFIER, OBJECT, SUBJECT
-from hyperheat.kg.keys import expand
-from hyperheat.kg.ranking import Queries
-from hyperheat.kg.statements import Statements
+from hyperheat.kg.questions import FIRST_QUALIFIER, OBJECT, SUBJECT, Questions
+from hyperheat.kg.statements import Statements, expand
 
 __all__ = ["Heuristic"]
 
@@ -41,7 +39,7 @@ class _Lists:
 
 
 class Heuristic:
-    """The co-occurrence heuristic; calling it scores queries."""
+    """The co-occurrence heuristic, made from the statements that it may know."""
 
     reads_labels = False
     asks_values = True
@@ -59,29 +57,21 @@ class Heuristic:
             )
         }
 
-    def __call__(self, queries: Queries) -> np.ndarray:
+    def __call__(self, questions: Questions) -> np.ndarray:
         """Scores of all entities: [B, entities]."""
-        rows = np.arange(len(queries))
-        context = np.concatenate([queries.entity, queries.value])
-        row = np.concatenate([rows, np.repeat(rows, np.diff(queries.offsets))])
-        scores = self._company(len(queries), row, context)
-        self._prefer_known(scores, rows, queries.relation, queries.asks)
+        scores = self._company(len(questions), *questions.given())
+        relation = questions.statements.relation
+        for slot, asks in ((SUBJECT, "subject"), (OBJECT, "object")):
+            rows = np.flatnonzero(questions.blank == slot)
+            self._prefer_known(scores, rows, relation[rows], asks)
+        rows = np.flatnonzero(questions.blank >= FIRST_QUALIFIER)
+        self._prefer_known(scores, rows, questions.asked_qualifiers(rows), "value")
         return scores
 
-    def ask(self, statements: Statements, blank: np.ndarray) -> np.ndarray:
-        """Logarithms of the scores for the blank slot of each statement, so that softmax gives shares of the score."""
-        owner, entity = statements.memberships()
-        slot = np.concatenate([np.zeros_like(blank), np.ones_like(blank), _places(statements)])
-        given = slot != blank[owner]
-        scores = self._company(len(statements), owner[given], entity[given])
-        for number, asks in ((SUBJECT, "subject"), (OBJECT, "object")):
-            rows = np.flatnonzero(blank == number)
-            self._prefer_known(scores, rows, statements.relation[rows], asks)
-        rows = np.flatnonzero(blank >= FIRST_QUALIFIER)
-        asked = statements.offsets[rows] + blank[rows] - FIRST_QUALIFIER
-        self._prefer_known(scores, rows, statements.qualifier[asked], "value")
+    def logits(self, questions: Questions) -> np.ndarray:
+        """The logarithms of the scores, so that softmax gives each entity its share of their sum."""
         with np.errstate(divide="ignore"):
-            return np.log(scores)
+            return np.log(self(questions))
 
     def _company(self, count: int, row: np.ndarray, context: np.ndarray) -> np.ndarray:
         """For each of the rows the sum of P(c | e) over the entities e of its context [count, entities]."""
@@ -99,12 +89,6 @@ class Heuristic:
         kept = scores[known_there]
         scores[rows] *= _NEW_THERE
         scores[known_there] = kept
-
-
-def _places(statements: Statements) -> np.ndarray:
-    """The number of the slot of each qualifier."""
-    owner, place = expand(statements.offsets[:-1], statements.num_qualifiers)
-    return FIRST_QUALIFIER + place - statements.offsets[owner]
 
 
 def _co_occurrence(training: Statements) -> _Lists:

@@ -1,75 +1,51 @@
-"""Filtered ranking: for every statement, where does the true object stand among all entities, and the true subject?
+"""Filtered ranking: the place of the true object, and of the true subject, of every statement among all entities.
 
     rank = 1 + #{c : score(c) > score(answer)} + #{c : score(c) = score(answer)} / 2
 
 over the candidates c other than the answer, without those that are known to answer the same question as well. Ties count
 half, so a model that gives one score to all n candidates gets the rank (n + 1) / 2, and no order of sorting helps it.
 
-What counts as the same question is the filter key: subject (or object), relation and qualifiers, as StarE's code has
-it, or subject (or object) and relation alone, as models of triples have it.
+What counts as the same question is the filter key: subject (or object), relation and qualifiers, as in StarE's code, or
+subject (or object) and relation alone, as in models of triples.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
 
 import numpy as np
 
-from hyperheat.kg.keys import expand, number_rows, qualifier_sets
-from hyperheat.kg.statements import Statements, concatenate
+from hyperheat.kg.audit import has_equal_triple
+from hyperheat.kg.datasets import StatementDataset, TrainingSplits
+from hyperheat.kg.known_answers import FilterKey, OtherAnswers
+from hyperheat.kg.questions import OBJECT, SUBJECT, Questions
+from hyperheat.kg.statements import Statements
 
 __all__ = [
     "DIRECTIONS",
-    "Direction",
+    "STARE",
+    "Candidates",
     "FilterKey",
-    "Metrics",
-    "Queries",
+    "Protocol",
+    "RankEvaluation",
+    "RankMetrics",
     "Ranking",
     "Scorer",
-    "other_answers",
+    "evaluate",
     "rank",
 ]
 
-Direction = Literal["object", "subject"]
-FilterKey = Literal["qualifiers", "triple"]
-DIRECTIONS: tuple[Direction, ...] = ("object", "subject")
-_MANY = 6  # qualifiers from which on statements are reported together
+Candidates = Literal["main", "training", "all"]
+DIRECTIONS = {"object": OBJECT, "subject": SUBJECT}
+"""What is asked for, by name: the blank slot."""
+_MANY = 6  # statements with at least so many qualifiers are reported together
 
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Queries:
-    """Statements with a blank: `asks` says whether their object or their subject is asked for."""
-
-    asks: Direction
-    entity: np.ndarray
-    """[B] the subject where the object is asked for, else the object"""
-    relation: np.ndarray
-    offsets: np.ndarray
-    qualifier: np.ndarray
-    value: np.ndarray
-
-    @classmethod
-    def of(cls, statements: Statements, asks: Direction) -> "Queries":
-        """The statements without what is asked for."""
-        return cls(
-            asks=asks,
-            entity=statements.subject if asks == "object" else statements.object,
-            relation=statements.relation,
-            offsets=statements.offsets,
-            qualifier=statements.qualifier,
-            value=statements.value,
-        )
-
-    def __len__(self) -> int:
-        return len(self.entity)
-
-
-Scorer = Callable[[Queries], np.ndarray]
-"""Scores of all entities for each query, [B, entities]; higher is better."""
+Scorer = Callable[[Questions], np.ndarray]
+"""Scores of all entities for each question, [B, entities]; higher is better."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Metrics:
+class RankMetrics:
     """Mean reciprocal rank, and the share of ranks that are at most 1, 3 and 10."""
 
     queries: int
@@ -79,7 +55,7 @@ class Metrics:
     h10: float
 
     @classmethod
-    def of(cls, ranks: np.ndarray) -> "Metrics":
+    def of(cls, ranks: np.ndarray) -> "RankMetrics":
         """The metrics of some ranks, of which there is at least one."""
         h1, h3, h10 = (float((ranks <= k).mean()) for k in (1, 3, 10))
         return cls(queries=len(ranks), mrr=float((1 / ranks).mean()), h1=h1, h3=h3, h10=h10)
@@ -96,15 +72,15 @@ class Ranking:
     tied: int
     """how many answers share their score with another candidate"""
 
-    def metrics(self) -> dict[str, Metrics]:
+    def metrics(self) -> dict[str, RankMetrics]:
         """The metrics of both directions together, of each, and of each number of qualifiers."""
-        table = {"both": Metrics.of(self.ranks.reshape(-1))}
+        table = {"both": RankMetrics.of(self.ranks.reshape(-1))}
         for direction, ranks in zip(DIRECTIONS, self.ranks, strict=True):
-            table[direction] = Metrics.of(ranks)
+            table[direction] = RankMetrics.of(ranks)
         groups = np.minimum(self.num_qualifiers, _MANY)
         for size in np.unique(groups).tolist():
             name = f"{size}{'+' if size == _MANY else ''} qualifier{'' if size == 1 else 's'}"
-            table[name] = Metrics.of(self.ranks[:, groups == size].reshape(-1))
+            table[name] = RankMetrics.of(self.ranks[:, groups == size].reshape(-1))
         return table
 
 
@@ -131,12 +107,13 @@ def rank(
         )
     ranks = np.empty((len(DIRECTIONS), len(statements)))
     tied = 0
-    for row, asks in enumerate(DIRECTIONS):
-        others = other_answers(statements, known, asks, key)
-        answers = statements.object if asks == "object" else statements.subject
+    for row, blank in enumerate(DIRECTIONS.values()):
+        others = OtherAnswers.find(statements, known, blank, key)
+        answers = statements.object if blank == OBJECT else statements.subject
         for start in range(0, len(statements), batch_size):
             rows = np.arange(start, min(start + batch_size, len(statements)))
-            scores = _checked(scorer(Queries.of(statements[rows], asks)), len(rows), len(candidates))
+            questions = Questions(statements[rows], np.full(len(rows), blank))
+            scores = _checked(scorer(questions), len(rows), len(candidates))
             greater, equal = _count(scores, answers[rows], candidates, *others.of(rows))
             ranks[row, rows] = 1 + greater + equal / 2
             tied += int((equal > 0).sum())
@@ -161,35 +138,6 @@ def _count(
     return counts[0], counts[1]
 
 
-@dataclass(frozen=True, slots=True)
-class _Answers:
-    """Known answers by key: those of key number k stand at bounds[k] .. bounds[k + 1]."""
-
-    keys: np.ndarray
-    bounds: np.ndarray
-    entities: np.ndarray
-    own: np.ndarray
-
-    def of(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Pairs (place in rows, entity): the known answers of these statements other than their own."""
-        keys = self.keys[rows]
-        row, place = expand(self.bounds[keys], self.bounds[keys + 1] - self.bounds[keys])
-        entity = self.entities[place]
-        other = entity != self.own[rows][row]
-        return row[other], entity[other]
-
-
-def other_answers(statements: Statements, known: Statements, asks: Direction, key: FilterKey) -> _Answers:
-    """The answers to the questions of statements that they or the known ones hold, each statement's own left out."""
-    every = concatenate([statements, known])
-    given, answer = (every.subject, every.object) if asks == "object" else (every.object, every.subject)
-    columns = [given, every.relation] + ([qualifier_sets(every)] if key == "qualifiers" else [])
-    keys = number_rows(*columns)
-    pairs = np.unique(keys * len(every.entities) + answer)
-    bounds = np.searchsorted(pairs // len(every.entities), np.arange(keys.max() + 2))
-    return _Answers(keys[: len(statements)], bounds, pairs % len(every.entities), answer[: len(statements)])
-
-
 def _checked(scores: np.ndarray, rows: int, entities: int) -> np.ndarray:
     scores = np.asarray(scores)
     if scores.shape != (rows, entities):
@@ -197,3 +145,81 @@ def _checked(scores: np.ndarray, rows: int, entities: int) -> np.ndarray:
     if np.isnan(scores).any():  # NaN is neither greater nor equal, so it would rank first
         raise ValueError("scorer: expected numbers, got NaN")
     return scores
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Protocol:
+    """What a model is trained on, what it is asked, and what counts as a wrong answer. The defaults are StarE's."""
+
+    train_on: TrainingSplits = "train+valid"
+    evaluate_on: Literal["valid", "test"] = "test"
+    filter_key: FilterKey = "qualifiers"
+    """which known answers are left out: those to the same entity, relation and qualifiers, or without the qualifiers"""
+    candidates: Candidates = "main"
+    """main: entities that are subject or object in any split, which peeks at test; training: in the training data"""
+    without_leaks: bool = False
+    """leave out the statements whose main triple is in the training data"""
+
+    def __post_init__(self) -> None:
+        if self.train_on == "train+valid" and self.evaluate_on == "valid":
+            raise ValueError("protocol: cannot evaluate on valid a model that was trained on train+valid")
+
+
+STARE = Protocol()
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RankEvaluation:
+    """Ranks, with everything needed to compare them with others."""
+
+    protocol: Protocol
+    dataset: str
+    """name or source"""
+    sha256: str
+    """of the statements that were ranked"""
+    statements: int
+    candidates: int
+    ranking: Ranking
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything as plain values."""
+        return {
+            "dataset": self.dataset,
+            "sha256": self.sha256,
+            "protocol": {"name": "stare" if self.protocol == STARE else None, **asdict(self.protocol)},
+            "statements": self.statements,
+            "candidates": self.candidates,
+            "tied": self.ranking.tied,
+            "metrics": {name: asdict(metrics) for name, metrics in self.ranking.metrics().items()},
+        }
+
+
+def evaluate(
+    dataset: StatementDataset, make: Callable[[Statements], Scorer], protocol: Protocol = STARE
+) -> RankEvaluation:
+    """Make a scorer from the training data of the protocol, and rank the statements that it asks about."""
+    training = dataset.training(protocol.train_on)
+    asked = dataset.splits[protocol.evaluate_on]
+    if protocol.without_leaks:
+        asked = asked[~has_equal_triple(training, asked)]
+    if not asked:
+        raise ValueError(
+            f"{dataset.source}: there are no statements in the {protocol.evaluate_on} split to evaluate on"
+        )
+    every = dataset.every()
+    candidates = _mask(protocol.candidates, training, every)
+    ranking = rank(make(training), asked, known=every, candidates=candidates, key=protocol.filter_key)
+    return RankEvaluation(
+        protocol=protocol,
+        dataset=dataset.identify() or dataset.source,
+        sha256=asked.digest(),
+        statements=len(asked),
+        candidates=int(candidates.sum()),
+        ranking=ranking,
+    )
+
+
+def _mask(candidates: Candidates, training: Statements, every: Statements) -> np.ndarray:
+    if candidates == "all":
+        return np.ones(len(every.entities), bool)
+    return (training if candidates == "training" else every).main_entities()

@@ -1,1 +1,1 @@
-"""Neural models of statements, which need torch. Read `model.py` first, then the files in the order it names them."""
+"""Neural models of statements, which need torch. Read `statement_model.py` first; it names the other files in order."""

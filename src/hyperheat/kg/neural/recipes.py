@@ -4,13 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from hyperheat.kg.neural.decoders import MaskDecoder
-from hyperheat.kg.neural.encoders import NoEncoder
+from hyperheat.kg.neural.decoder import MaskDecoder
+from hyperheat.kg.neural.graph_encoders import NoEncoder
 from hyperheat.kg.neural.labels import BpeLabels
 from hyperheat.kg.neural.loss import BinaryLoss, SoftmaxLoss
-from hyperheat.kg.neural.model import ModelConfig
-from hyperheat.kg.neural.stare import StareConfig
-from hyperheat.kg.neural.stare_decoder import StareDecoder
+from hyperheat.kg.neural.stare import StareConfig, StareDecoder
+from hyperheat.kg.neural.statement_model import ModelConfig
 from hyperheat.nn import HeatConfig
 from hyperheat.nn.aggregate import CrossAttentionAggregate
 from hyperheat.train import TrainSettings

@@ -1,4 +1,4 @@
-"""StarE's graph network as published (Galkin et al. 2020), with its sums reordered.
+"""StarE as published (Galkin et al. 2020): its graph network, with the sums reordered, and its decoder.
 
 With rotate(x, r) the product of complex numbers whose halves are real and imaginary parts, for statement j in direction dir:
 
@@ -9,23 +9,44 @@ With rotate(x, r) the product of complex numbers whose halves are real and imagi
 where w_j = deg(receiver)^-1/2 deg(sender)^-1/2 counts, as in the published code, only the receivers of a direction: a sender
 that never receives in it has degree 0, and its messages vanish; here they are not computed. The published code multiplies by
 W_in and W_out per message; here they follow the sum, which is the same.
-Letters: N entities, R relations, M statements, K qualifiers, J messages, D width.
+
+The decoder is `mean over 14 positions of Transformer([x_given, r, r_1, x_1, ..., r_6, x_6] + positions)`. Questions have at
+most six qualifiers, further ones are cut off; shorter questions are padded, and the padding, which attends to the tokens but
+is not attended to, is averaged like them. Only subject or object may be blank.
+Letters: N entities, R relations, M statements, K qualifiers, J messages, B questions, D width.
 """
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
+from torch.nn import functional as F
 
-from hyperheat.kg.neural.encoders import Table
-from hyperheat.kg.neural.graph import Messages, PairGraph, pair_graph
+from hyperheat.kg.neural.decoder import QuestionTokens
+from hyperheat.kg.neural.graph_encoders import Table
+from hyperheat.kg.statements import Statements
 from hyperheat.nn.fast.dropout import Dropout
 from hyperheat.nn.fast.rows import segment_sum, spread
+from hyperheat.tensors import Segments, segments
+from hyperheat.tensors.indices import ArrayT
 
-__all__ = ["StareConfig", "StareGraph", "rotate"]
+__all__ = [
+    "PairGraph",
+    "StareConfig",
+    "StareDecoder",
+    "StareGraph",
+    "StareLayer",
+    "StareReader",
+    "pair_graph",
+    "rotate",
+]
+
+_QUALIFIERS = 6
+_POSITIONS = 2 + 2 * _QUALIFIERS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,15 +69,47 @@ class StareConfig:
             )
 
 
+@dataclass(frozen=True, kw_only=True)
+class StareMessages(Generic[ArrayT]):
+    """What StarE's GNN sends in one direction; messages of weight 0 are left out."""
+
+    statement: Segments[ArrayT]
+    """Messages [J] to statements [M]"""
+    relation: Segments[ArrayT]
+    """Messages [J] to relations [R]"""
+    sender: Segments[ArrayT]
+    """Messages [J] to entities [N]"""
+    receiver: Segments[ArrayT]
+    weight: ArrayT
+    """[J]"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairGraph(Generic[ArrayT]):
+    """What StarE's GNN reads of the statements that send anything."""
+
+    inwards: StareMessages[ArrayT]
+    """from objects to subjects"""
+    outwards: StareMessages[ArrayT]
+    owner: Segments[ArrayT]
+    """Qualifiers [K] to statements [M]"""
+    value: Segments[ArrayT]
+    """Qualifiers [K] to entities [N]"""
+    qualifier: Segments[ArrayT]
+    """Qualifiers [K] to relations [R]"""
+
+
 class StareGraph(nn.Module):
     """StarE's encoder."""
-
-    plan = staticmethod(pair_graph)
 
     def __init__(self, config: StareConfig) -> None:
         super().__init__()
         self.layers = nn.ModuleList(StareLayer(config) for _ in range(config.layers))
         self.dropout = Dropout(config.layer_dropout)
+
+    def plan(self, statements: Statements) -> "PairGraph[np.ndarray]":
+        """What the network reads of statements."""
+        return pair_graph(statements)
 
     def initialise(self, entities: Tensor, relations: Tensor) -> None:
         """Draw first vectors: relations are rotations by random angles, and backwards by the opposite ones."""
@@ -99,7 +152,7 @@ class StareLayer(nn.Module):
         summed = self.dropout(self.inwards(inwards)) + self.dropout(self.outwards(outwards)) + loop
         return torch.tanh(self.norm(summed / 3)), self.relation(r)
 
-    def _messages(self, x: Tensor, r: Tensor, q: Tensor, messages: Messages[Tensor]) -> Tensor:
+    def _messages(self, x: Tensor, r: Tensor, q: Tensor, messages: StareMessages[Tensor]) -> Tensor:
         """For every entity the weighted sum of what it receives in one direction [N, D]."""
         g = self.weight * spread(r, messages.relation) + (1 - self.weight) * spread(q, messages.statement)
         sent = rotate(spread(x, messages.sender), g) * messages.weight.to(x.dtype)[:, None]  # [J, D]
@@ -138,3 +191,85 @@ def _product(x: Tensor, r: Tensor, sign: float) -> Tensor:
     torch.mul(a, c, out=real).addcmul_(b, d, value=-sign)
     torch.mul(b, c, out=imaginary).addcmul_(a, d, value=sign)
     return product
+
+
+def pair_graph(statements: Statements) -> PairGraph[np.ndarray]:
+    """Plan the sums of StarE's messages."""
+    num_entities, num_relations = len(statements.entities), len(statements.relations)
+    ends = statements.subject, statements.object
+    degrees = [np.bincount(end, minlength=num_entities) for end in ends]
+    # A sender that never receives in a direction has degree 0 there, and the published code sends nothing then.
+    sends = degrees[0][statements.object] > 0, degrees[1][statements.subject] > 0
+    kept = statements[sends[0] | sends[1]]
+    sends = [sent[sends[0] | sends[1]] for sent in sends]
+    owner = np.repeat(np.arange(len(kept)), kept.num_qualifiers)
+
+    def plan(column: np.ndarray, limit: int) -> Segments[np.ndarray]:
+        return segments(column.astype(np.int64), limit)
+
+    def messages(
+        sent: np.ndarray, degree: np.ndarray, sender: np.ndarray, receiver: np.ndarray
+    ) -> StareMessages[np.ndarray]:
+        sender, receiver = sender[sent], receiver[sent]
+        return StareMessages(
+            statement=plan(np.flatnonzero(sent), len(kept)),
+            relation=plan(kept.relation[sent], num_relations),
+            sender=plan(sender, num_entities),
+            receiver=plan(receiver, num_entities),
+            weight=(degree[sender] * degree[receiver]) ** -0.5,
+        )
+
+    return PairGraph(
+        inwards=messages(sends[0], degrees[0], kept.object, kept.subject),
+        outwards=messages(sends[1], degrees[1], kept.subject, kept.object),
+        owner=plan(owner, len(kept)),
+        value=plan(kept.value, num_entities),
+        qualifier=plan(kept.qualifier, num_relations),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class StareDecoder:
+    """The published sizes."""
+
+    layers: int = 2
+    heads: int = 4
+    ff: int = 512
+    dropout: float = 0.1
+
+
+class StareReader(nn.Module):
+    """The published decoder."""
+
+    def __init__(self, config: StareDecoder, dim: int) -> None:
+        super().__init__()
+        layer = nn.TransformerEncoderLayer(dim, config.heads, config.ff, config.dropout, batch_first=True)
+        self.layers = nn.TransformerEncoder(layer, config.layers, enable_nested_tensor=False)
+        self.padding = nn.Parameter(torch.zeros(1, dim))
+        self.position = nn.Parameter(nn.init.xavier_normal_(torch.empty(_POSITIONS, dim)))
+        self.out = nn.Linear(dim, dim)
+
+    def forward(self, table: Table, tokens: QuestionTokens[Tensor]) -> Tensor:
+        """The vector of each question [B, D]."""
+        rows = torch.cat([*table, self.padding])
+        entry = _positions(tokens, len(table.entities), len(rows) - 1)  # [B, 14]
+        padded = entry == len(rows) - 1
+        return self.out(
+            self.layers(F.embedding(entry, rows) + self.position, src_key_padding_mask=padded).mean(1)
+        )
+
+
+def _positions(tokens: QuestionTokens[Tensor], num_entities: int, padding: int) -> Tensor:
+    """The rows of the table at the 14 positions of each question."""
+    sizes = [questions * length for questions, length in tokens.groups]
+    groups = []
+    for entry, role, shape in zip(
+        tokens.entry.split(sizes), tokens.role.split(sizes), tokens.groups, strict=True
+    ):
+        entry, role = entry.view(shape), role.view(shape)
+        relation, subject, object_ = entry[:, :3].unbind(1)
+        given = torch.where(subject == padding, object_, subject)  # the blank has the row that padding has
+        pairs = torch.stack([num_entities + role[:, 3:] - 3, entry[:, 3:]], dim=2)[:, :_QUALIFIERS]
+        line = torch.cat([given[:, None], relation[:, None], pairs.flatten(1)], dim=1)
+        groups.append(F.pad(line, (0, _POSITIONS - line.shape[1]), value=padding))
+    return torch.cat(groups)

@@ -12,24 +12,17 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from hyperheat.kg.datasets import Dataset
-from hyperheat.kg.leaks import has_equal_triple
-from hyperheat.kg.neural.folder import TrainedModel, save_model
+from hyperheat.kg.audit import has_equal_triple
+from hyperheat.kg.datasets import StatementDataset
+from hyperheat.kg.known_answers import AnswerGroups, group_main, group_values
+from hyperheat.kg.neural.decoder import QuestionTokens, tokenise
 from hyperheat.kg.neural.labels import BpeLabels, train_tokenizer
 from hyperheat.kg.neural.loss import candidate_loss
-from hyperheat.kg.neural.model import Names, to_torch
-from hyperheat.kg.neural.questions import (
-    Questions,
-    Tokens,
-    distinct,
-    main_questions,
-    qualifier_questions,
-    tokenise,
-)
 from hyperheat.kg.neural.recipes import KgSettings
-from hyperheat.kg.neural.scorer import ModelScorer
+from hyperheat.kg.neural.statement_model import ModelNames, to_torch
+from hyperheat.kg.neural.trained import ModelScorer, TrainedModel, save_model
 from hyperheat.kg.ranking import rank
-from hyperheat.kg.statements import Statements, concatenate
+from hyperheat.kg.statements import Statements
 from hyperheat.options import to_dict
 from hyperheat.tensors.indices import ArrayT
 from hyperheat.train import TrainOutcome, fit
@@ -39,7 +32,7 @@ __all__ = ["KgJob", "train_model"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Batch:
+class QuestionBatch:
     """Numbers of questions after subjects and objects, and after values of qualifiers."""
 
     seed: tuple[int, ...]
@@ -48,21 +41,21 @@ class Batch:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked(Generic[ArrayT]):
+class LabelledTokens(Generic[ArrayT]):
     """Questions with their answers: candidate `column[k]` answers question `row[k]`."""
 
-    tokens: Tokens[ArrayT]
+    tokens: QuestionTokens[ArrayT]
     row: ArrayT
     column: ArrayT
 
 
 @dataclass(frozen=True, kw_only=True)
-class Loaded(Generic[ArrayT]):
+class LoadedQuestions(Generic[ArrayT]):
     """The tensors of a batch."""
 
     graph: Any
-    main: Asked[ArrayT]
-    qualifier: Asked[ArrayT]
+    main: LabelledTokens[ArrayT]
+    qualifier: LabelledTokens[ArrayT]
 
 
 class KgJob:
@@ -70,16 +63,14 @@ class KgJob:
 
     model: nn.Module
 
-    def __init__(self, settings: KgSettings, data: Dataset, tokenizer: str | None = None) -> None:
+    def __init__(self, settings: KgSettings, data: StatementDataset, tokenizer: str | None = None) -> None:
         self._settings, self._data = settings, data
-        with_valid = settings.train_on == "train+valid" and len(data.valid) > 0
-        training = concatenate([data.train, data.valid]) if with_valid else data.train
-        self._statements = distinct(training)
+        self._statements = data.training(settings.train_on).distinct()
         self._held_out = None if settings.train_on == "train+valid" else _held_out(data, settings.validation)
-        self.questions = main_questions(self._statements)
-        self._qualifier = qualifier_questions(self._statements)
+        self.main_groups = group_main(self._statements)
+        self._value_groups = group_values(self._statements)
         main = self._statements.main_entities() if settings.candidates == "main" else slice(None)
-        self._candidates = np.arange(len(training.entities))[main]
+        self._candidates = np.arange(len(self._statements.entities))[main]
         self._values = np.unique(self._statements.value).astype(np.int64)
         names = _names(data, settings, tokenizer)
         torch.manual_seed(settings.train.seed)
@@ -93,35 +84,37 @@ class KgJob:
         tokenizer = sha256((self.trained.names.tokenizer or "").encode()).hexdigest()
         return {**settings, "statements": self._statements.digest(), "tokenizer": tokenizer}
 
-    def batches(self, epoch: int) -> Sequence[Batch]:
+    def batches(self, epoch: int) -> Sequence[QuestionBatch]:
         """Every question after a subject or object once, and some after qualifiers, mixed evenly."""
         settings = self._settings
         seed = (settings.train.seed, epoch)
         random = np.random.default_rng(seed)
-        main = random.permutation(len(self.questions))
-        asked = int(len(self._qualifier) * settings.qualifier_questions)
-        qualifier = random.permutation(len(self._qualifier))[:asked]
+        main = random.permutation(len(self.main_groups))
+        asked = int(len(self._value_groups) * settings.qualifier_questions)
+        qualifier = random.permutation(len(self._value_groups))[:asked]
         count = -(-len(main) // settings.batch)
         parts = zip(np.array_split(main, count), np.array_split(qualifier, count), strict=True)
-        return [Batch(seed=(*seed, i), main=m, qualifier=q) for i, (m, q) in enumerate(parts)]
+        return [QuestionBatch(seed=(*seed, i), main=m, qualifier=q) for i, (m, q) in enumerate(parts)]
 
-    def weight(self, batch: Batch) -> float:
+    def weight(self, batch: QuestionBatch) -> float:
         """The number of questions."""
         return len(batch.main) + len(batch.qualifier)
 
-    def load(self, batch: Batch) -> Loaded[Tensor]:
+    def load(self, batch: QuestionBatch) -> LoadedQuestions[Tensor]:
         """The graph that the batch may see, its questions and their answers."""
         settings = self._settings
         random = np.random.default_rng(batch.seed)
         seen = random.random(len(self._statements)) >= settings.drop_statements
         if settings.hide_asked:
-            for questions, chosen in ((self.questions, batch.main), (self._qualifier, batch.qualifier)):
-                seen[questions.statement[questions.posed_by(chosen)[1]]] = False
+            for groups, chosen in ((self.main_groups, batch.main), (self._value_groups, batch.qualifier)):
+                seen[groups.statement[groups.answers(chosen)[1]]] = False
         given = random.random(len(self._statements.value)) >= settings.drop_qualifiers
-        loaded = Loaded(
+        loaded = LoadedQuestions(
             graph=self._whole_graph if seen.all() else self.trained.model.plan(self._statements[seen]),
-            main=_ask(self._statements.with_qualifiers(given), self.questions, batch.main, self._candidates),
-            qualifier=_ask(self._statements, self._qualifier, batch.qualifier, self._values),
+            main=_ask(
+                self._statements.with_qualifiers(given), self.main_groups, batch.main, self._candidates
+            ),
+            qualifier=_ask(self._statements, self._value_groups, batch.qualifier, self._values),
         )
         return to_torch(loaded)
 
@@ -130,7 +123,7 @@ class KgJob:
         """What the encoder reads of all statements, planned once."""
         return self.trained.model.plan(self._statements)
 
-    def loss(self, tensors: Loaded[Tensor]) -> tuple[Tensor, Mapping[str, float]]:
+    def loss(self, tensors: LoadedQuestions[Tensor]) -> tuple[Tensor, Mapping[str, float]]:
         """The loss of both kinds of questions, summed."""
         model = self.trained.model
         device = model.entity.device
@@ -151,7 +144,7 @@ class KgJob:
         """Filtered ranks on validation statements; where none are held out, how far the run has come."""
         if self._held_out is None:
             return {"questions": float(self.trained.model.questions_seen)}
-        known = concatenate([self._data.train, self._data.valid])
+        known = self._data.training("train+valid")
         ranking = rank(
             ModelScorer(self.trained),
             self._held_out,
@@ -168,7 +161,7 @@ class KgJob:
 
 
 def train_model(
-    settings: KgSettings, data: Dataset, folder: str | Path, *, resume: bool = False
+    settings: KgSettings, data: StatementDataset, folder: str | Path, *, resume: bool = False
 ) -> TrainOutcome:
     """Train a model in a folder, or go on with one."""
     kept = latest(Path(folder)) if resume else None
@@ -182,14 +175,14 @@ def train_model(
 
 
 def _ask(
-    statements: Statements, questions: Questions, chosen: np.ndarray, candidates: np.ndarray
-) -> Asked[np.ndarray]:
-    tokens, order = tokenise(statements[questions.first(chosen)], questions.blank[chosen])
-    row, place = questions.posed_by(chosen[order])
-    return Asked(tokens=tokens, row=row, column=np.searchsorted(candidates, questions.answer[place]))
+    statements: Statements, groups: AnswerGroups, chosen: np.ndarray, candidates: np.ndarray
+) -> LabelledTokens[np.ndarray]:
+    tokens, order = tokenise(groups.questions(statements, chosen))
+    row, place = groups.answers(chosen[order])
+    return LabelledTokens(tokens=tokens, row=row, column=np.searchsorted(candidates, groups.answer[place]))
 
 
-def _held_out(data: Dataset, wanted: int) -> Statements:
+def _held_out(data: StatementDataset, wanted: int) -> Statements:
     """Evenly spaced validation statements whose main triple is not in train."""
     fresh = data.valid[~has_equal_triple(data.train, data.valid)] if data.valid else data.valid
     if not fresh:
@@ -199,7 +192,7 @@ def _held_out(data: Dataset, wanted: int) -> Statements:
     return fresh.spaced(wanted)
 
 
-def _names(data: Dataset, settings: KgSettings, tokenizer: str | None) -> Names:
+def _names(data: StatementDataset, settings: KgSettings, tokenizer: str | None) -> ModelNames:
     entities, relations = data.train.entities, data.train.relations
     known = {*entities, *relations}
     labels = {name: text for name, text in data.labels.items() if name in known}
@@ -207,4 +200,4 @@ def _names(data: Dataset, settings: KgSettings, tokenizer: str | None) -> Names:
         if not labels:
             raise ValueError(f"{data.source}: expected labels for BpeLabels to read, got none")
         tokenizer = train_tokenizer(sorted(labels.values()), settings.model.labels)
-    return Names(entities=entities, relations=relations, labels=labels, tokenizer=tokenizer)
+    return ModelNames(entities=entities, relations=relations, labels=labels, tokenizer=tokenizer)

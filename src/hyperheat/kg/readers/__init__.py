@@ -1,25 +1,39 @@
-"""Readers of statements, one file per format; each streams statements, labels and what it drops."""
+"""Readers of statements: from a file in some format to a stream of statements, labels and notes of what was dropped.
+
+A reader is a function `read_format(path: Path) -> Iterator[Item]`. To add one:
+
+1. Write it in a new file here, or beside a related format. Read lines with `items.lines` or bytes with `items.open_bytes`,
+   which unpack gzip and bzip2 and guard against oversized input. Yield `Statement` and `Label`; yield `Dropped(reason)` for
+   what a statement cannot hold, and raise `ReadError(path, line, problem)` for what breaks the format.
+2. List it in `FORMATS` below, and in `Format` in `hyperheat/cli/kg.py`, under the name for `--format`.
+3. If files can be recognised, teach `detect` their extension or their first lines.
+4. Add a case to `tests/kg/test_readers.py` and a row to the table in `docs/knowledge-graphs.md`.
+"""
 
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 
-from hyperheat.kg.readers import jf17k, jsonl, parquet, rdf, table, wd50k, wikidata, wikipeople
-from hyperheat.kg.readers.stream import Dropped, Item, Label, ReadError, lines, parse_object
+from hyperheat.kg.readers.items import Dropped, Item, Label, ReadError, lines, parse_object
+from hyperheat.kg.readers.json_lines import read_json_lines
+from hyperheat.kg.readers.published import read_jf17k, read_wd50k, read_wikipeople
+from hyperheat.kg.readers.rdf import RDF_EXTENSIONS, read_rdf
+from hyperheat.kg.readers.tables import read_csv, read_parquet
+from hyperheat.kg.readers.wikidata import read_wikidata
 
 __all__ = ["FORMATS", "Dropped", "Item", "Label", "ReadError", "detect", "read"]
 
 FORMATS: dict[str, Callable[[Path], Iterator[Item]]] = {
-    "wd50k": wd50k.read,
-    "wikipeople": wikipeople.read,
-    "jf17k": jf17k.read,
-    "table": table.read,
-    "jsonl": jsonl.read,
-    "parquet": parquet.read,
-    "rdf": rdf.read,
-    "wikidata": wikidata.read,
+    "wd50k": read_wd50k,
+    "wikipeople": read_wikipeople,
+    "jf17k": read_jf17k,
+    "table": read_csv,
+    "jsonl": read_json_lines,
+    "parquet": read_parquet,
+    "rdf": read_rdf,
+    "wikidata": read_wikidata,
 }
-_BY_EXTENSION = {"parquet": "parquet", **dict.fromkeys(rdf.EXTENSIONS, "rdf")}
+_BY_EXTENSION = {"parquet": "parquet", **dict.fromkeys(RDF_EXTENSIONS, "rdf")}
 _LINES_TO_LOOK_AT = 50
 
 

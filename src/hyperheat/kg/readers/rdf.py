@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from hyperheat.extras import require
-from hyperheat.kg.readers.stream import Dropped, Item, Label, ReadError, open_bytes
+from hyperheat.kg.readers.items import Dropped, Item, Label, ReadError, open_bytes
 from hyperheat.kg.statements import Statement
 
-__all__ = ["EXTENSIONS", "read"]
+__all__ = ["RDF_EXTENSIONS", "read_rdf"]
 
-EXTENSIONS = ("ttl", "trig", "nt", "nq", "rdf", "jsonld", "n3")
+RDF_EXTENSIONS = ("ttl", "trig", "nt", "nq", "rdf", "jsonld", "n3")
 _REIFIES = "http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies"
 _LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 _RANK, _DEPRECATED = (f"http://wikiba.se/ontology#{name}" for name in ("rank", "DeprecatedRank"))
@@ -43,7 +43,7 @@ class _Graph:
     reifiers: dict[Triple, list[str]] = field(default_factory=lambda: defaultdict(list))
 
 
-def read(path: Path) -> Iterator[Item]:
+def read_rdf(path: Path) -> Iterator[Item]:
     """Yield the statements and labels of a file, and what was dropped."""
     graph = _parse(path)
     inner = {node for nodes in graph.reifiers.values() for node in nodes}
@@ -74,7 +74,9 @@ def _parse(path: Path) -> _Graph:
     name = path.name.removesuffix(".gz").removesuffix(".bz2")
     rdf_format = pyoxigraph.RdfFormat.from_extension(name.rpartition(".")[2])
     if rdf_format is None:
-        raise ReadError(path, None, f"expected an extension such as {', '.join(EXTENSIONS)}, got {name!r}")
+        raise ReadError(
+            path, None, f"expected an extension such as {', '.join(RDF_EXTENSIONS)}, got {name!r}"
+        )
     graph = _Graph()
     try:
         with open_bytes(path) as file:

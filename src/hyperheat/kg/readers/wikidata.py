@@ -9,15 +9,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from hyperheat.kg.readers.stream import Dropped, Item, Label, ReadError, lines, parse_object
+from hyperheat.kg.readers.items import Dropped, Item, Label, ReadError, lines, parse_object
 from hyperheat.kg.statements import Statement
 
-__all__ = ["read"]
+__all__ = ["read_wikidata"]
 
 _LANGUAGE = "en"
 
 
-def read(path: Path) -> Iterator[Item]:
+def read_wikidata(path: Path) -> Iterator[Item]:
     """Yield the statements and labels of a dump, and what was dropped."""
     for number, line in lines(path):
         text = line.strip().rstrip(",")

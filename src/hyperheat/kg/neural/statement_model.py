@@ -1,8 +1,8 @@
 """A model of statements: an encoder makes a table of entities and relations, a decoder reads questions against it.
 
-    x, r = encoder(x0, r0, graph)                            encoders.py, stare.py, graph.py
+    x, r = encoder(x0, r0, graph)                            graph_encoders.py, stare.py
     x    = LN(x0) + g * x                                    with a skip
-    z    = decoder(x, r, question)                           decoders.py, stare_decoder.py, questions.py
+    z    = decoder(x, r, question)                           decoder.py, stare.py
     score(c) = z . x_c                                       loss.py
 
 x0 and r0 are learnt per id, and with labels the sum of their tokens is added (labels.py). Dropout on x acts on both sides of
@@ -16,18 +16,16 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from hyperheat.kg.neural.decoders import MaskDecoder, MaskReader
-from hyperheat.kg.neural.encoders import HeatGraph, NoEncoder, Table, Tables
+from hyperheat.kg.neural.decoder import MaskDecoder, MaskReader, QuestionTokens
+from hyperheat.kg.neural.graph_encoders import HeatGraph, NoEncoder, Table, Tables
 from hyperheat.kg.neural.labels import BpeLabels, LabelVectors, NoLabels
-from hyperheat.kg.neural.questions import Tokens
-from hyperheat.kg.neural.stare import StareConfig, StareGraph
-from hyperheat.kg.neural.stare_decoder import StareDecoder, StareReader
+from hyperheat.kg.neural.stare import StareConfig, StareDecoder, StareGraph, StareReader
 from hyperheat.kg.statements import Statements
 from hyperheat.nn import HeatConfig
 from hyperheat.nn.fast.dropout import Dropout
 from hyperheat.tensors.indices import map_arrays
 
-__all__ = ["ModelConfig", "Names", "StatementModel", "to_torch"]
+__all__ = ["ModelConfig", "ModelNames", "StatementModel", "to_torch"]
 
 _ENCODERS: dict[type, Any] = {NoEncoder: Tables, HeatConfig: HeatGraph, StareConfig: StareGraph}
 _DECODERS: dict[type, Any] = {MaskDecoder: MaskReader, StareDecoder: StareReader}
@@ -55,7 +53,7 @@ class ModelConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Names:
+class ModelNames:
     """The names that a model knows, the labels of some of them, and the tokenizer of labels where they are read."""
 
     entities: tuple[str, ...]
@@ -82,7 +80,7 @@ class StatementModel(nn.Module):
     questions_seen: Tensor
     """How many questions the weights were trained on."""
 
-    def __init__(self, config: ModelConfig, names: Names) -> None:
+    def __init__(self, config: ModelConfig, names: ModelNames) -> None:
         super().__init__()
         dim = config.encoder.dim
         self.entity = nn.Parameter(torch.empty(len(names.entities), dim))
@@ -116,7 +114,7 @@ class StatementModel(nn.Module):
             return encoded
         return Table(self.skip(first.entities, encoded.entities), encoded.relations)
 
-    def read(self, table: Table, tokens: Tokens[Tensor]) -> Tensor:
+    def read(self, table: Table, tokens: QuestionTokens[Tensor]) -> Tensor:
         """The vector z of each question [B, D]."""
         return self.decoder(table, tokens)
 
@@ -126,5 +124,5 @@ def to_torch(plan: Any, device: torch.device | str = "cpu") -> Any:
     return map_arrays(plan, lambda array: torch.as_tensor(array).to(device, non_blocking=True))
 
 
-def _label_vectors(names: Names, table: Sequence[str], dim: int) -> LabelVectors | None:
+def _label_vectors(names: ModelNames, table: Sequence[str], dim: int) -> LabelVectors | None:
     return None if names.tokenizer is None else LabelVectors(names.tokenizer, table, names.labels, dim)

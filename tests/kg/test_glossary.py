@@ -2,12 +2,12 @@
 
 import pytest
 
-from hyperheat.kg.lookup import AmbiguousName, Lookup
+from hyperheat.kg.glossary import AmbiguousName, Glossary
 from hyperheat.kg.statements import UnknownName
 
 IDS = ("Q1", "Q2", "Q3", "Q4", "Q5", "Q6")
 LABELS = {"Q1": "Albert Einstein", "Q2": "Paris", "Q3": "Paris", "Q4": "paris", "Q5": "Zürich  HB"}
-LOOKUP = Lookup("an entity", IDS, LABELS)
+GLOSSARY = Glossary("an entity", IDS, LABELS)
 
 
 @pytest.mark.parametrize(
@@ -24,32 +24,32 @@ LOOKUP = Lookup("an entity", IDS, LABELS)
     ],
 )
 def test_ids_and_labels_in_any_case(text: str, id: str):
-    assert IDS[LOOKUP.find(text)] == id
+    assert IDS[GLOSSARY.find(text)] == id
 
 
 def test_shared_labels_are_listed():
     with pytest.raises(
         AmbiguousName, match=r"got 'Paris', which 2 have: Paris \(Q2\), Paris \(Q3\); give the id"
     ):
-        LOOKUP.find("Paris")
+        GLOSSARY.find("Paris")
     with pytest.raises(AmbiguousName, match="which 3 have"):
-        LOOKUP.find("PARIS")
+        GLOSSARY.find("PARIS")
 
 
 @pytest.mark.parametrize("text", ["Einstein", "Albrt Einstien", "albert einstein "])
 def test_near_names_are_suggested(text: str):
-    assert LOOKUP.show(LOOKUP.near(text)[0]) == "Albert Einstein (Q1)"
+    assert GLOSSARY.show(GLOSSARY.near(text)[0]) == "Albert Einstein (Q1)"
 
 
 def test_a_miss_says_what_is_near():
     with pytest.raises(UnknownName, match=r"got 'Einstein'; did you mean Albert Einstein \(Q1\)\?$"):
-        LOOKUP.find("Einstein")
+        GLOSSARY.find("Einstein")
     with pytest.raises(UnknownName, match=r"expected an entity that the model knows, got 'xyzzy'$"):
-        LOOKUP.find("xyzzy")
+        GLOSSARY.find("xyzzy")
     with pytest.raises(UnknownName, match="got ''"):
-        LOOKUP.find("")
+        GLOSSARY.find("")
 
 
 def test_a_name_without_a_label_is_its_id():
-    assert LOOKUP.show(5) == "Q6"
-    assert LOOKUP.label(5) is None
+    assert GLOSSARY.show(5) == "Q6"
+    assert GLOSSARY.label(5) is None

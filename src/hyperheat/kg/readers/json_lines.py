@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from hyperheat.files import whole_file
-from hyperheat.kg.readers.stream import Item, ReadError, entity_name, lines, parse_object
+from hyperheat.kg.readers.items import Item, ReadError, entity_name, lines, parse_object
 from hyperheat.kg.statements import Statement
 
-__all__ = ["read", "write"]
+__all__ = ["read_json_lines", "write_json_lines"]
 
 _MAIN = ("subject", "relation", "object")
 
 
-def read(path: Path) -> Iterator[Item]:
+def read_json_lines(path: Path) -> Iterator[Item]:
     """Yield the statements of a file."""
     for number, line in lines(path):
         record = parse_object(path, number, line)
@@ -33,7 +33,7 @@ def read(path: Path) -> Iterator[Item]:
         yield Statement(subject, relation, obj, qualifiers)
 
 
-def write(statements: Iterable[Statement], path: Path) -> None:
+def write_json_lines(statements: Iterable[Statement], path: Path) -> None:
     """Write one object a line; the file appears only when all are written."""
     with whole_file(path) as temporary, temporary.open("w", encoding="utf-8") as file:
         for s in statements:

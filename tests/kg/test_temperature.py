@@ -1,4 +1,4 @@
-"""Calibration: the temperature is found again, errors by hand, folders, and the command."""
+"""The temperature is found again, errors by hand, folders, and the command."""
 
 import json
 from pathlib import Path
@@ -8,11 +8,11 @@ import pytest
 from tests.kg.neural_data import new_model, random_statements
 
 from hyperheat import kg
-from hyperheat.cli.kg_calibrate import calibrate as command
+from hyperheat.cli.kg import calibrate as command
 from hyperheat.kg import Statement, Statements
-from hyperheat.kg.calibration import Calibration, calibrate, read_calibration, save_calibration
-from hyperheat.kg.neural.folder import save_model
-from hyperheat.kg.ranking import Queries
+from hyperheat.kg.neural.trained import save_model
+from hyperheat.kg.questions import OBJECT, Questions
+from hyperheat.kg.temperature import Temperature, choose_temperature, read_temperature, save_temperature
 
 
 def test_the_temperature_of_overconfident_scores_is_found():
@@ -27,12 +27,12 @@ def test_the_temperature_of_overconfident_scores_is_found():
     held_out = statements[: len(facts)]
     is_answer = np.array([name.startswith("e") for name in statements.entities])
 
-    def twice(queries: Queries) -> np.ndarray:
-        everyone = np.full((len(queries), len(statements.entities)), -50.0)
+    def twice(questions: Questions) -> np.ndarray:
+        everyone = np.full((len(questions), len(statements.entities)), -50.0)
         everyone[:, is_answer] = 2 * scores
         return everyone
 
-    found = calibrate(twice, held_out, known=held_out, candidates=is_answer, batch_size=200)
+    found = choose_temperature(twice, held_out, known=held_out, candidates=is_answer, batch_size=200)
     assert found.temperature == pytest.approx(2, rel=0.2)
     assert found.questions == 1_200
 
@@ -41,10 +41,10 @@ def test_the_error_by_hand():
     """One question whose best of two candidates has p = 1 / (1 + e^-1) and is wrong, and T flattens it."""
     statements = Statements.build([Statement("a", "r", "b")])
 
-    def scorer(queries: Queries) -> np.ndarray:
-        return np.array([[1.0, 0.0]] if queries.asks == "object" else [[0.0, 1.0]])
+    def scorer(questions: Questions) -> np.ndarray:
+        return np.array([[1.0, 0.0]] if questions.blank[0] == OBJECT else [[0.0, 1.0]])
 
-    found = calibrate(scorer, statements, known=statements, candidates=np.ones(2, bool))
+    found = choose_temperature(scorer, statements, known=statements, candidates=np.ones(2, bool))
     sure = 1 / (1 + np.exp(-1))
     assert found.error_before == pytest.approx(sure)
     assert found.temperature == 5
@@ -52,10 +52,10 @@ def test_the_error_by_hand():
 
 
 def test_a_folder_keeps_it(tmp_path: Path):
-    assert read_calibration(tmp_path) is None
-    calibration = Calibration(temperature=1.5, questions=10, error_before=0.2, error=0.1)
-    save_calibration(calibration, tmp_path)
-    assert read_calibration(tmp_path) == calibration
+    assert read_temperature(tmp_path) is None
+    calibration = Temperature(temperature=1.5, questions=10, error_before=0.2, error=0.1)
+    save_temperature(calibration, tmp_path)
+    assert read_temperature(tmp_path) == calibration
     for text in (
         "{",
         "[]",
@@ -64,7 +64,7 @@ def test_a_folder_keeps_it(tmp_path: Path):
     ):
         (tmp_path / "calibration.json").write_text(text)
         with pytest.raises(ValueError, match=r"calibration\.json: not a calibration"):
-            read_calibration(tmp_path)
+            read_temperature(tmp_path)
 
 
 @pytest.fixture
@@ -100,9 +100,9 @@ def test_the_command_calibrates_what_complete_prints(folders, capsys: pytest.Cap
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"on": "valid"}, "got valid in both"),
-        ({"on": "valid", "train_on": "train"}, "expected held-out statements, got none"),
-        ({"limit": 0}, "--limit: expected at least 1, got 0"),
+        ({"on": "valid"}, "cannot evaluate on valid a model that was trained on train+valid"),
+        ({"on": "valid", "train_on": "train"}, "there are no held-out statements to calibrate on"),
+        ({"limit": 0}, "limit: expected at least 1, got 0"),
         ({"data": "nowhere"}, "nowhere: expected a file"),
         ({"model": Path("nowhere")}, "expected the folder of a trained model"),
     ],

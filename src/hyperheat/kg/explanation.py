@@ -1,14 +1,14 @@
-"""Why an answer: what each qualifier of the question does, and which known statements are nearest.
+"""Why an answer was given: the effect of each qualifier of the question, and the nearest known statements.
 
 The effect of a qualifier is the probability and the rank of the answer to the question without it, over the same candidates.
 
 The nearest statements share most with the completed one. A statement's parts are its relation, each of its entities in
-whatever role, and each entity in its role (subject, object, or a qualifier). A shared part weighs
+any role, and each entity in its role (subject, object, or a qualifier). A shared part weighs
 
     ln(M / n)        for a part that n of the M known statements have
 
-so that a rare entity counts for more than a common relation, and an entity in the same role for about twice one in another.
-The closeness of a statement is the weight of what it shares, divided by the weight of all parts of the completed one.
+so a rare entity counts more than a common relation, and an entity in the same role about twice as much as in another. The
+closeness of a statement is the weight of what it shares, divided by the weight of all parts of the completed one.
 """
 
 from dataclasses import asdict, dataclass
@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hyperheat.kg.keys import expand
-from hyperheat.kg.slots import Slots, stack
-from hyperheat.kg.statements import Statement, Statements
+from hyperheat.kg.questions import Questions
+from hyperheat.kg.statements import Statement, Statements, expand
 
 if TYPE_CHECKING:  # which itself needs this module
     from hyperheat.kg.completion import Answer, Completer, Completion
@@ -83,32 +82,28 @@ class Explainer:
         if not 1 <= rank <= len(completion):
             raise ValueError(f"explain: expected the rank of an answer, 1 to {len(completion)}, got {rank}")
         answer = completion[rank - 1]
-        unseen: list[str] = []
-        slots = self._completer.resolve(completion.question, unseen)
+        question = self._completer.resolve(completion.question)
         entity = self._completer.entities.find(answer.id)
         return Explanation(
             answer=answer,
-            effects=self._effects(completion, slots, unseen, entity),
-            support=self._support(slots.filled(entity), support),
+            effects=self._effects(completion, question, entity),
+            support=self._support(question.filled(np.array([entity])), support),
         )
 
-    def _effects(
-        self, completion: "Completion", slots: Slots, unseen: list[str], entity: int
-    ) -> tuple[Effect, ...]:
-        if not slots.given:
+    def _effects(self, completion: "Completion", question: Questions, entity: int) -> tuple[Effect, ...]:
+        given = np.flatnonzero(question.given_qualifiers())
+        if not len(given):
             return ()
-        shorter = [slots.without(place) for place in slots.given]
+        asked = completion.question.statements[0].qualifiers
         effects = []
-        for place, scores in zip(slots.given, self._completer.scores(shorter, unseen), strict=True):
+        for place, scores in zip(given, self._completer.scores(question.without_each()), strict=True):
             p = self._completer.probabilities(scores, completion.allowed)
-            qualifier, value = completion.question.qualifiers[place]
+            qualifier, value = asked[place]
             rank = 1 + int((scores[completion.allowed] > scores[entity]).sum())
-            effects.append(
-                Effect(qualifier=qualifier, value=str(value), probability=float(p[entity]), rank=rank)
-            )
+            effects.append(Effect(qualifier=qualifier, value=value, probability=float(p[entity]), rank=rank))
         return tuple(effects)
 
-    def _support(self, completed: Slots, count: int) -> tuple[Support, ...]:
+    def _support(self, completed: Statements, count: int) -> tuple[Support, ...]:
         rows, closeness = self._parts.nearest(completed, count)
         return tuple(
             Support(statement=self._labelled(statement), closeness=float(share))
@@ -117,7 +112,8 @@ class Explainer:
 
     def _labelled(self, statement: Statement) -> Statement:
         labels = self._completer.labels
-        subject, relation, obj = (labels.get(name, name) for name in _main(statement))
+        main = statement.subject, statement.relation, statement.object
+        subject, relation, obj = (labels.get(name, name) for name in main)
         pairs = tuple(
             (labels.get(name, name), labels.get(value, value)) for name, value in statement.qualifiers
         )
@@ -133,13 +129,9 @@ class _PartIndex:
         owner, part = self._parts(statements)
         self._numbers = np.unique(part * self._count + owner)
 
-    def nearest(self, completed: Slots, count: int) -> tuple[np.ndarray, np.ndarray]:
+    def nearest(self, completed: Statements, count: int) -> tuple[np.ndarray, np.ndarray]:
         """The nearest statements and their closeness, nearest first; those that share nothing are left out."""
-        room = 1 + max(
-            completed.subject, completed.object, *(v for _, v in completed.qualifiers), self._num_entities
-        )
-        _, parts = self._parts(stack([completed], ("",) * room, ("",) * self._num_relations))
-        parts = np.unique(parts)
+        parts = np.unique(self._parts(completed)[1])
         first, last = (np.searchsorted(self._numbers, (parts + i) * self._count) for i in (0, 1))
         weight = np.log(self._count / np.maximum(last - first, 1))
         part, place = expand(first, last - first)
@@ -160,7 +152,3 @@ class _PartIndex:
             np.concatenate([rows, np.tile(owner, 2)[known]]),
             np.concatenate([statements.relation, parts]).astype(np.int64),
         )
-
-
-def _main(statement: Statement) -> tuple[str, str, str]:
-    return statement.subject, statement.relation, statement.object

@@ -1,4 +1,4 @@
-"""From what people write to what a model knows: ids and labels, in whatever case, with the nearest ones on a miss."""
+"""A glossary: names found by id or label in any case, with suggestions for those that are not found."""
 
 import re
 import unicodedata
@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 from hyperheat.kg.statements import UnknownName
 
-__all__ = ["AmbiguousName", "Lookup"]
+__all__ = ["AmbiguousName", "Glossary"]
 
 _SHOWN = 5
 
@@ -16,8 +16,8 @@ class AmbiguousName(ValueError):
     """A label that several ids have."""
 
 
-class Lookup:
-    """The entities or the relations of a model, by id and by label; `kind` is "an entity" or "a relation"."""
+class Glossary:
+    """The entities or the relations of a model, found by id or label; `kind` is "an entity" or "a relation"."""
 
     def __init__(self, kind: str, names: tuple[str, ...], labels: Mapping[str, str]) -> None:
         self.kind, self.names = kind, names
@@ -38,13 +38,13 @@ class Lookup:
         return name if label is None or label == name else f"{label} ({name})"
 
     def has(self, text: str) -> bool:
-        """Whether some name or label is so written."""
+        """Whether it is a name or a label."""
         return _folded(text) in self._by_text
 
     def find(self, text: str) -> int:
-        """The index of an id or a label: written exactly so if possible, or else in another case.
+        """The index of an id or a label; an exact match wins over one in another case.
 
-        UnknownName says which ones are near, AmbiguousName which ids share the label.
+        Raises UnknownName with similar names, or AmbiguousName with the ids that share the label.
         """
         if text in self._by_id:
             return self._by_id[text]
@@ -61,12 +61,12 @@ class Lookup:
         return found[0]
 
     def hint(self, text: str) -> str:
-        """The nearest names as the end of a sentence, empty if none is near."""
+        """Similar names as the end of a sentence; empty if there are none."""
         near = [self.show(index) for index in self.near(text)]
         return f"; did you mean {' or '.join(near)}?" if near else ""
 
     def near(self, text: str, count: int = 3) -> list[int]:
-        """The names nearest to a text: those that hold it as a word first, then those of similar letters."""
+        """The names most similar to a text: first those that contain it as a word, then those spelled similarly."""
         folded = _folded(text)
         as_word = re.compile(rf"\b{re.escape(folded)}\b")
         texts = [known for known in self._by_text if as_word.search(known)] if folded else []
@@ -76,5 +76,5 @@ class Lookup:
 
 
 def _folded(text: str) -> str:
-    """The text without differences of case, width and spacing."""
+    """The text without differences in case, width and spacing."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hyperheat.kg import Statement, Statements
-from hyperheat.kg.leaks import find_leaks, has_equal_triple
+from hyperheat.kg.audit import find_leaks, has_equal_triple
 
 
 def leaks(training: list[Statement], checked: list[Statement]) -> dict[str, int]:

@@ -1,10 +1,10 @@
-"""Calibration: one temperature, so that a probability says how often such an answer is right.
+"""The temperature of a model, which makes its probabilities say how often such answers are right.
 
     p(c) = softmax(score / T)_c
 
-T is chosen from a grid to make held-out answers most likely, over the candidates without the other known answers to the
-same question. The error is how far, on average over ten groups of equally sure best answers, the mean probability is from
-the share of right ones (expected calibration error). Ranks do not depend on T.
+T is chosen from a grid to make held-out answers most likely, among the candidates without the other known answers to the
+same question. The error is the expected calibration error: best answers are sorted into ten groups by their probability, and
+the mean probability of each group is compared with the share of right answers in it. Ranks do not depend on T.
 """
 
 import json
@@ -14,10 +14,12 @@ from pathlib import Path
 import numpy as np
 
 from hyperheat.files import parse_json, whole_file
-from hyperheat.kg.ranking import DIRECTIONS, Queries, Scorer, other_answers
+from hyperheat.kg.known_answers import OtherAnswers
+from hyperheat.kg.questions import OBJECT, Questions
+from hyperheat.kg.ranking import DIRECTIONS, Scorer
 from hyperheat.kg.statements import Statements
 
-__all__ = ["Calibration", "calibrate", "read_calibration", "save_calibration"]
+__all__ = ["Temperature", "choose_temperature", "read_temperature", "save_temperature"]
 
 _FILE = "calibration.json"
 _TEMPERATURES = np.append(np.geomspace(0.2, 5, 24), 1.0)
@@ -25,8 +27,8 @@ _GROUPS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Calibration:
-    """A temperature, on how many questions it was chosen, and the calibration error with T = 1 and with it."""
+class Temperature:
+    """A chosen temperature, the number of questions behind it, and the calibration error with T = 1 and with it."""
 
     temperature: float
     questions: int
@@ -34,24 +36,25 @@ class Calibration:
     error: float
 
 
-def calibrate(
+def choose_temperature(
     scorer: Scorer,
     held_out: Statements,
     *,
     known: Statements,
     candidates: np.ndarray,
     batch_size: int = 64,
-) -> Calibration:
+) -> Temperature:
     """Choose the temperature on statements that the scorer was not made from, in both directions."""
     if not held_out:
-        raise ValueError("calibrate: expected held-out statements, got none")
+        raise ValueError("there are no held-out statements to calibrate on")
     losses, sure, right = [], [], []
-    for asks in DIRECTIONS:
-        others = other_answers(held_out, known, asks, "qualifiers")
-        answers = held_out.object if asks == "object" else held_out.subject
+    for blank in DIRECTIONS.values():
+        others = OtherAnswers.find(held_out, known, blank, "qualifiers")
+        answers = held_out.object if blank == OBJECT else held_out.subject
         for start in range(0, len(held_out), batch_size):
             rows = np.arange(start, min(start + batch_size, len(held_out)))
-            scores = np.where(candidates, scorer(Queries.of(held_out[rows], asks)), -np.inf).astype(float)
+            questions = Questions(held_out[rows], np.full(len(rows), blank))
+            scores = np.where(candidates, scorer(questions), -np.inf).astype(float)
             own = scores[np.arange(len(rows)), answers[rows]]
             scores[others.of(rows)] = -np.inf
             best = scores.max(1)
@@ -63,7 +66,7 @@ def calibrate(
     loss = np.where(np.isfinite(loss), loss, 0).mean(1)  # an answer that is no candidate has no finite loss
     chosen = int(loss.argmin())
     confidence, is_right = np.concatenate(sure, axis=1), np.concatenate(right)
-    return Calibration(
+    return Temperature(
         temperature=float(_TEMPERATURES[chosen]),
         questions=len(is_right),
         error_before=_error(confidence[-1], is_right),
@@ -71,25 +74,25 @@ def calibrate(
     )
 
 
-def save_calibration(calibration: Calibration, folder: Path) -> None:
+def save_temperature(temperature: Temperature, folder: Path) -> None:
     """Write it into the folder of a model."""
     with whole_file(folder / _FILE) as temporary:
-        temporary.write_text(json.dumps(asdict(calibration), indent=1) + "\n", encoding="utf-8")
+        temporary.write_text(json.dumps(asdict(temperature), indent=1) + "\n", encoding="utf-8")
 
 
-def read_calibration(folder: Path) -> Calibration | None:
-    """The calibration of the model in a folder, None if it was not calibrated."""
+def read_temperature(folder: Path) -> Temperature | None:
+    """The temperature of the model in a folder, None if it was not calibrated."""
     path = folder / _FILE
     if not path.exists():
         return None
     try:
         values = parse_json(path.read_text(encoding="utf-8"))
-        calibration = Calibration(**{field.name: values[field.name] for field in fields(Calibration)})
-        if not 0 < calibration.temperature < np.inf:
-            raise ValueError(f"expected a temperature above 0, got {calibration.temperature}")
+        found = Temperature(**{field.name: values[field.name] for field in fields(Temperature)})
+        if not 0 < found.temperature < np.inf:
+            raise ValueError(f"expected a temperature above 0, got {found.temperature}")
     except (ValueError, TypeError, KeyError) as error:
         raise ValueError(f"{path}: not a calibration: {error}") from error
-    return calibration
+    return found
 
 
 def _error(confidence: np.ndarray, is_right: np.ndarray) -> float:

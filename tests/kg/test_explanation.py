@@ -6,10 +6,10 @@ import pytest
 from tests.kg.neural_data import new_model, random_statements
 
 from hyperheat.kg import Completer, Statement, Statements
-from hyperheat.kg.explaining import Effect
+from hyperheat.kg.explanation import Effect
 from hyperheat.kg.heuristic import _NEW_THERE as NEW
 from hyperheat.kg.heuristic import Heuristic
-from hyperheat.kg.neural.scorer import ModelScorer
+from hyperheat.kg.neural.trained import ModelScorer
 
 FACTS = [
     Statement("film", "award", "Oscar", (("winner", "Ann"),)),

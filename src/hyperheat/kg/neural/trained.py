@@ -1,0 +1,248 @@
+"""A trained model: the folder that keeps it, its scores, and its vectors as a file.
+
+The folder holds no code:
+
+    config.json              the parts of the model
+    model.safetensors        its weights
+    names.json               entities, relations and labels
+    statements.safetensors   the statements that it was trained on, which its encoder reads
+    tokenizer.json           of labels, where they are read
+    calibration.json         its temperature, if it was calibrated (hyperheat/kg/temperature.py)
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save_file
+from torch import Tensor
+
+from hyperheat.files import parse_json, whole_file
+from hyperheat.kg.neural.decoder import tokenise
+from hyperheat.kg.neural.graph_encoders import Table
+from hyperheat.kg.neural.labels import BpeLabels
+from hyperheat.kg.neural.stare import StareDecoder
+from hyperheat.kg.neural.statement_model import ModelConfig, ModelNames, StatementModel, to_torch
+from hyperheat.kg.questions import Questions
+from hyperheat.kg.statements import Statements
+from hyperheat.nn.weights import load_weights, save_weights
+from hyperheat.options import from_dict, to_dict
+
+__all__ = ["ModelScorer", "TrainedModel", "export_embeddings", "load_model", "save_model", "scorer_for"]
+
+T = TypeVar("T")
+_Names = dict[str, tuple[str, ...]]
+_Vectors = dict[str, np.ndarray]
+_COLUMNS = ("subject", "relation", "object", "offsets", "qualifier", "value")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TrainedModel:
+    """A model with all that is needed to ask it."""
+
+    config: ModelConfig
+    names: ModelNames
+    statements: Statements
+    """what the encoder reads: the distinct statements of the training data"""
+    model: StatementModel
+
+    @classmethod
+    def new(cls, config: ModelConfig, names: ModelNames, statements: Statements) -> "TrainedModel":
+        """A model with fresh weights from torch's random numbers."""
+        return cls(config=config, names=names, statements=statements, model=StatementModel(config, names))
+
+    @property
+    def parameters(self) -> int:
+        """The number of weights."""
+        return sum(parameter.numel() for parameter in self.model.parameters())
+
+
+def save_model(trained: TrainedModel, folder: str | Path) -> None:
+    """Write a model; each file appears whole or not at all."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    names = asdict(trained.names)
+    tokenizer = names.pop("tokenizer")
+    texts = {"config.json": json.dumps(to_dict(trained.config), indent=2), "names.json": json.dumps(names)}
+    if tokenizer is not None:
+        texts["tokenizer.json"] = tokenizer
+    for name, text in texts.items():
+        with whole_file(folder / name) as temporary:
+            temporary.write_text(text + "\n", encoding="utf-8")
+    with whole_file(folder / "statements.safetensors") as temporary:
+        columns = {name: np.ascontiguousarray(getattr(trained.statements, name)) for name in _COLUMNS}
+        save_file(columns, temporary)
+    save_weights(trained.model, folder / "model.safetensors")
+
+
+def load_model(folder: str | Path) -> TrainedModel:
+    """Read what `save_model` wrote, and refuse what does not fit."""
+    folder = Path(folder)
+    if not (folder / "config.json").is_file():
+        raise ValueError(f"{folder}: expected the folder of a trained model, got no config.json")
+    config = _read(folder / "config.json", lambda values: from_dict(ModelConfig, values))
+    tokenizer = _read_tokenizer(folder / "tokenizer.json") if isinstance(config.labels, BpeLabels) else None
+    names = _read(folder / "names.json", lambda values: _names(values, tokenizer))
+    path = folder / "statements.safetensors"
+    try:
+        columns = {name: array for name, array in load_file(path).items() if name in _COLUMNS}
+        statements = Statements(entities=names.entities, relations=names.relations, **columns)
+    except (SafetensorError, TypeError, ValueError) as error:
+        raise ValueError(f"{path}: not the statements of a model: {error}") from error
+    trained = TrainedModel.new(config, names, statements)
+    load_weights(trained.model, folder / "model.safetensors")
+    trained.model.eval()
+    return trained
+
+
+def _names(values: dict[str, Any], tokenizer: str | None) -> ModelNames:
+    labels = dict(values["labels"])
+    entities, relations = tuple(values["entities"]), tuple(values["relations"])
+    for text in (*entities, *relations, *labels, *labels.values()):
+        if not isinstance(text, str):
+            raise ValueError(f"expected names and labels, got {text!r}")
+    return ModelNames(entities=entities, relations=relations, labels=labels, tokenizer=tokenizer)
+
+
+def _read_tokenizer(path: Path) -> str:
+    from tokenizers import Tokenizer
+
+    text = path.read_bytes().decode("utf-8", "replace")
+    try:
+        Tokenizer.from_str(text)
+    except Exception as error:  # the package has no class of its own for what it cannot read
+        raise ValueError(f"{path}: not a tokenizer: {error}") from error
+    return text
+
+
+def _read(path: Path, build: Callable[[Any], T]) -> T:
+    try:
+        return build(parse_json(path.read_text(encoding="utf-8")))
+    except (ValueError, TypeError, KeyError) as error:
+        raise ValueError(f"{path}: not a file of a trained model: {error}") from error
+
+
+class ModelScorer:
+    """Scores all entities; the graph is encoded once, when it is made."""
+
+    @torch.no_grad()
+    def __init__(self, trained: TrainedModel) -> None:
+        self._model, self._statements = trained.model, trained.statements
+        self._device = trained.model.entity.device
+        graph = to_torch(trained.model.plan(trained.statements), self._device)
+        self.table = trained.model.encode(graph)
+        self.reads_labels = trained.names.tokenizer is not None
+        self.asks_values = not isinstance(trained.config.decoder, StareDecoder)
+
+    def __call__(self, questions: Questions) -> np.ndarray:
+        """Scores of all entities: [B, entities]."""
+        return self.logits(questions)
+
+    @torch.no_grad()
+    def logits(self, questions: Questions) -> np.ndarray:
+        """Scores of the model's entities: [B, entities].
+
+        Names that follow those of the model in the table of the questions are unseen entities, known by their text.
+        """
+        asked = questions.statements
+        used, place = np.unique(
+            np.concatenate([asked.subject, asked.object, asked.value]), return_inverse=True
+        )
+        subject, obj, value = np.split(place, [len(asked), 2 * len(asked)])
+        names = tuple(asked.entities[i] for i in used.tolist())
+        few = replace(asked, entities=names, subject=subject, object=obj, value=value)
+        tokens, order = tokenise(Questions(few, questions.blank))
+        z = self._model.read(self._table_of(names, used), to_torch(tokens, self._device))
+        scores = np.empty((len(asked), len(self.table.entities)), np.float32)
+        scores[order] = (z @ self.table.entities.T).cpu().numpy()
+        return scores
+
+    def _table_of(self, names: Sequence[str], used: np.ndarray) -> Table:
+        """The rows of some entities in rising order; the unseen ones are last."""
+        known = used[used < len(self.table.entities)]
+        rows = self.table.entities[torch.as_tensor(known, dtype=torch.int64, device=self._device)]
+        unseen = names[len(known) :]
+        if unseen:
+            rows = torch.cat([rows, self._encode_unseen(unseen)])
+        return Table(rows, self.table.relations)
+
+    def _encode_unseen(self, texts: Sequence[str]) -> Tensor:
+        """The vectors of entities that no statement holds and whose label alone is known."""
+        model = self._model
+        if model.entity_label is None or model.relation_label is None:
+            raise ValueError(
+                f"expected known entities, got {', '.join(texts)} for a model that reads no labels"
+            )
+        alone = Statements(
+            entities=tuple(texts),
+            relations=self._statements.relations,
+            **{name: np.zeros(0) for name in ("subject", "relation", "object", "qualifier", "value")},
+            offsets=np.zeros(1),
+        )
+        relations = model.relation + model.relation_label().repeat(2, 1)
+        first = Table(model.entity_label.of(texts), relations)
+        encoded = model.encoder(first, to_torch(model.plan(alone), self._device))
+        return model.pass_by(first, encoded).entities
+
+
+def scorer_for(trained: TrainedModel, training: Statements) -> ModelScorer:
+    """The scorer, if the model was trained on these statements and no others."""
+    known = trained.statements
+    if (known.entities, known.relations) != (training.entities, training.relations):
+        raise ValueError(
+            f"model: expected the names of the data, {len(training.entities):,} entities and "
+            f"{len(training.relations):,} relations, got a model of {len(known.entities):,} and {len(known.relations):,}"
+        )
+    asked = training.distinct()
+    if known.digest() != asked.digest():
+        raise ValueError(
+            f"model: expected one trained on the {len(asked):,} distinct statements of the protocol, got one trained on "
+            f"{len(known):,} others; --train-on says on which splits a model was trained"
+        )
+    return ModelScorer(trained)
+
+
+def export_embeddings(trained: TrainedModel, path: str | Path) -> None:
+    """Write the vectors by which the decoder knows entities and relations, by the ending of the path.
+
+    `.safetensors` holds the matrices `entities` and `relations` and, as metadata, JSON lists of their ids under the same
+    names. `.parquet` holds the columns kind, id, label and vector.
+    """
+    path = Path(path)
+    write = _WRITERS.get(path.suffix)
+    if write is None:
+        raise ValueError(f"{path}: expected a name that ends in {' or '.join(_WRITERS)}, got {path.suffix!r}")
+    entities, relations = (vectors.cpu().numpy() for vectors in ModelScorer(trained).table)
+    names = {"entities": trained.names.entities, "relations": trained.names.relations}
+    vectors = {"entities": entities, "relations": relations[: len(names["relations"])].copy()}
+    with whole_file(path) as temporary:
+        write(temporary, names, vectors, trained.names.labels)
+
+
+def _write_safetensors(path: Path, names: _Names, vectors: _Vectors, labels: Mapping[str, str]) -> None:
+    save_file(vectors, path, metadata={kind: json.dumps(ids) for kind, ids in names.items()})
+
+
+def _write_parquet(path: Path, names: _Names, vectors: _Vectors, labels: Mapping[str, str]) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    ids = [*names["entities"], *names["relations"]]
+    every = np.concatenate(list(vectors.values()))
+    table = pa.table(
+        {
+            "kind": ["entity"] * len(names["entities"]) + ["relation"] * len(names["relations"]),
+            "id": ids,
+            "label": pa.array([labels.get(name) for name in ids], pa.string()),
+            "vector": pa.FixedSizeListArray.from_arrays(pa.array(every.reshape(-1)), every.shape[1]),
+        }
+    )
+    parquet.write_table(table, path)
+
+
+_WRITERS = {".safetensors": _write_safetensors, ".parquet": _write_parquet}
