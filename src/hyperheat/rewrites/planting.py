@@ -6,11 +6,10 @@ are planted one at a time, `choose_together` bugs that are planted at once; `pla
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import replace
 from random import Random
 from typing import TypeVar
 
-from hyperheat.rewrites import Edit, Rewrite, Span, apply_edits
+from hyperheat.rewrites import Edit, Rewrite, Span, Spelling, apply_edits
 
 __all__ = ["MIN_CANDIDATES", "choose_bugs", "choose_together", "plant", "rank", "seeded"]
 
@@ -80,12 +79,11 @@ def _moved(bug: Rewrite, repair: Rewrite, edits: Sequence[Edit]) -> Rewrite:
     def span(old: Span) -> Span:
         return Span(move(old.start), move(old.end))
 
-    return replace(
-        repair,
+    moved = tuple(Edit(move(edit.start), move(edit.end), edit.text) for edit in repair.edits)
+    return repair._replace(
         location=span(repair.location),
         arguments=repair.arguments and (span(repair.arguments[0]), span(repair.arguments[1])),
-        edits=tuple(Edit(move(edit.start), move(edit.end), edit.text) for edit in repair.edits),
-        after=bug.location,
+        spelling=Spelling(moved, bug.location),
     )
 
 
@@ -95,6 +93,8 @@ def _growth(edit: Edit) -> int:
 
 def _reach(rewrite: Rewrite) -> Span:
     """From the first character that a rewrite changes to the last."""
+    if rewrite.spelling is None:
+        return rewrite.location
     return Span(rewrite.edits[0].start, rewrite.edits[-1].end)
 
 
