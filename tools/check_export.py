@@ -19,12 +19,12 @@ import torch
 from tools.check_rewrites import library_functions
 
 from hyperheat.bugs.folder import TrainedDetector, load_trained
-from hyperheat.check.detector import load_detector
 from hyperheat.check.examine import make_question
 from hyperheat.check.suspicion import Question, answer
 from hyperheat.detector import SampleScores, Scorer
 from hyperheat.detector.batch import collate_samples
 from hyperheat.detector.calibration import Calibration
+from hyperheat.detector.detector import load_detector
 from hyperheat.detector.sample import Sample
 from hyperheat.pycode import TooMuchSource
 

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from hyperheat.bugs.metrics import CLEAN, Answers, measure, measure_by_kind, precision_recall
+from hyperheat.bugs.metrics import Answers, measure, measure_by_kind, precision_recall
+from hyperheat.detector.sample import NO_BUG
 
 
 def answers(rows):
@@ -21,8 +22,8 @@ def answers(rows):
 
 
 ROWS = [
-    (CLEAN, 1, 0, 1, 0, 0.9, 0.05, 0),  # rightly no bug
-    (CLEAN, 1, 1, 0, 0, 0.6, 0.50, 0),  # false alarm
+    (NO_BUG, 1, 0, 1, 0, 0.9, 0.05, 0),  # rightly no bug
+    (NO_BUG, 1, 1, 0, 0, 0.6, 0.50, 0),  # false alarm
     (0, 1, 1, 1, 1, 0.8, 0.70, 1),  # found and repaired
     (0, 1, 1, 1, 0, 0.8, 0.40, 0),  # found, wrong repair
     (2, 1, 0, 0, 1, 0.7, 0.20, 1),  # missed, but would have been repaired
@@ -40,7 +41,7 @@ def test_the_figures_of_the_paper():
 
 
 def test_what_could_not_be_read_is_wrong_whatever_the_columns_say():
-    metrics = measure(answers([(CLEAN, 0, 1, 1, 0, 1, 1, 0), (0, 0, 1, 1, 1, 1, 1, 1)]))
+    metrics = measure(answers([(NO_BUG, 0, 1, 1, 0, 1, 1, 0), (0, 0, 1, 1, 1, 1, 1, 1)]))
     assert (metrics.joint, metrics.loc, metrics.repair) == (0, 0, 0)
     assert (metrics.false_alarms, metrics.ece) == (None, None)  # silence is no merit
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from hyperheat.check.cache import Cache
-from hyperheat.check.detector import Detector
+from hyperheat.detector.detector import Detector
 
 __all__ = ["open_cache", "sign"]
 

@@ -4,6 +4,7 @@ import os
 import stat
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -14,14 +15,13 @@ from tests.check.scores import CALIBRATION, pseudo_scores
 from hyperheat.check import cache as module
 from hyperheat.check.cache import Cache, Entry
 from hyperheat.check.cache_folder import CacheError, user_folder
-from hyperheat.check.detector import Detector
 from hyperheat.check.discover import FoundFile
 from hyperheat.check.examine import examine_text
 from hyperheat.check.records import Record
-from hyperheat.report.finding import Model
+from hyperheat.detector.detector import Detector
 
 ROOT = Path(__file__).parents[2]
-DETECTOR = Detector(Path("nowhere"), Model(name="none", sha256="0"), CALIBRATION, "key")
+DETECTOR = Detector(Path("nowhere"), "none", "0", CALIBRATION, "key")
 FILE = FoundFile("a.py", Path("a.py"))
 ENTRY = Entry("ab", {"functions": [], "known": {}, "errors": [], "comments": []})
 
@@ -104,7 +104,7 @@ def test_an_entry_is_read_as_it_was_written(tmp_path):
     assert cache.load(FoundFile("b.py", Path("b.py"))) is None
     assert (tmp_path / "cache" / ".gitignore").read_text() == "*\n"
     assert (tmp_path / "cache" / "CACHEDIR.TAG").read_text().startswith("Signature: 8a477f597d28d172")
-    other = Detector(DETECTOR.folder, DETECTOR.model, DETECTOR.calibration, "other key")
+    other = replace(DETECTOR, key="other key")
     assert open_cache(tmp_path / "cache", other).load(FILE) is None
 
 

@@ -8,11 +8,11 @@ import pytest
 from tests.check.hostile.files import NAMES, write_strange_files
 from tests.check.hostile.sources import SOURCES
 
-from hyperheat.check.detector import Detector, load_detector
 from hyperheat.check.discover import FoundFile, Selection, discover
 from hyperheat.check.examine import examine
 from hyperheat.check.records import ScannedFile
 from hyperheat.check.scan import _score, load_scorer, scan_files
+from hyperheat.detector.detector import Detector, load_detector
 
 GOOD = "def area(width, height):\n    return multiply(width, height)\n"
 MAX_SECONDS = 12

@@ -8,16 +8,16 @@ from tests.check.scores import CALIBRATION, scores_of
 
 from hyperheat.check.baseline import make_baseline
 from hyperheat.check.changes import Changes
-from hyperheat.check.detector import Detector
 from hyperheat.check.discover import FoundFile
 from hyperheat.check.examine import examine_text
 from hyperheat.check.judge import judge
 from hyperheat.check.records import ScannedFile, read_record
 from hyperheat.check.settings import Settings, override_settings
 from hyperheat.check.sources import Sources
+from hyperheat.detector.detector import Detector
 from hyperheat.report.finding import Model, ScanError
 
-DETECTOR = Detector(Path("nowhere"), Model(name="none", sha256="0"), CALIBRATION, "key")
+DETECTOR = Detector(Path("nowhere"), "none", "0", CALIBRATION, "key")
 SOURCE = """def sure(a):
     return not a
 
@@ -57,7 +57,7 @@ def test_the_best_tier_is_shown_and_the_others_are_counted():
     assert report.summary.hidden == {"B": 1, "C": 1}
     assert (report.summary.files, report.summary.functions) == (1, 3)
     assert [heat.function for heat in report.heat] == ["sure", "unsure", "guess"]
-    assert (report.model, report.errors) == (DETECTOR.model, ())
+    assert (report.model, report.errors) == (Model(name="none", sha256="0"), ())
 
 
 @pytest.mark.parametrize(

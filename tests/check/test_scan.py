@@ -12,13 +12,13 @@ import pytest
 from tests.check.caches import open_cache, sign
 
 from hyperheat.check.cache import Cache
-from hyperheat.check.detector import Detector, load_detector
 from hyperheat.check.discover import Selection, discover
 from hyperheat.check.judge import judge
 from hyperheat.check.records import ScannedFile
 from hyperheat.check.scan import scan_files, scan_source
 from hyperheat.check.settings import Settings
 from hyperheat.check.sources import Sources
+from hyperheat.detector.detector import Detector, load_detector
 from hyperheat.detector.manifest import CALIBRATION, FILES, describe_file
 from hyperheat.report.formats import FORMATS
 from hyperheat.workers.serve import WorkersError
@@ -112,7 +112,7 @@ def test_a_scan_of_known_files_loads_neither_numpy_nor_a_runtime(project, detect
     script = (
         "import sys\nfrom pathlib import Path\n"
         "from tests.check.test_scan import report, scan_project\n"
-        "from hyperheat.check.detector import load_detector\n"
+        "from hyperheat.detector.detector import load_detector\n"
         f"detector = load_detector(Path({str(detector.folder)!r}))\n"
         f"report(scan_project(Path({str(project)!r}), detector), detector)\n"
         "heavy = ('numpy', 'onnxruntime', 'torch', 'pyarrow', 'onnx', 'hyperheat.pycode')\n"
@@ -127,7 +127,7 @@ def test_scanning_needs_neither_torch_nor_onnx_nor_pyarrow(detector):
         "import sys\n"
         "for name in ('torch', 'onnx', 'pyarrow', 'safetensors'): sys.modules[name] = None\n"
         "from pathlib import Path\n"
-        "from hyperheat.check.detector import load_detector\n"
+        "from hyperheat.detector.detector import load_detector\n"
         "from hyperheat.check.scan import scan_source\n"
         f"detector = load_detector(Path({str(detector.folder)!r}))\n"
         "print(len(scan_source('def f(a, b): return g(a, b)', detector).functions))\n"

@@ -4,7 +4,7 @@ import pytest
 
 import hyperheat
 from hyperheat.check import text as module
-from hyperheat.check.detector import load_detector
+from hyperheat.detector.detector import load_detector
 
 
 @pytest.fixture(autouse=True)

@@ -17,15 +17,15 @@ import pytest
 from tests.check.scores import CALIBRATION as PLAIN
 
 from hyperheat.check.cache import Cache
-from hyperheat.check.detector import Detector
 from hyperheat.check.discover import FoundFile
 from hyperheat.check.records import ScannedFile, ScannedFunction, Suspect
 from hyperheat.check.scan import LIMITS
 from hyperheat.check.suppressions import find_suppressions
 from hyperheat.cli import main
 from hyperheat.detector.calibration import Point
+from hyperheat.detector.detector import Detector
 from hyperheat.files import SkippedFile, read_regular
-from hyperheat.report import FileEdit, Finding, Fix, FunctionHeat, Heat, Model, ScanError, SourceText
+from hyperheat.report import FileEdit, Finding, Fix, FunctionHeat, Heat, ScanError, SourceText
 from hyperheat.workers.limits import Limits
 
 BUGGY = "def area(a, b):\n    return a * a  # 0.95\n\n\ndef scale(a, b):\n    return a - a  # 0.65\n"
@@ -162,7 +162,7 @@ def project(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pyt
         found.scans.append(options)
         return fake_scan(files, detector, **options)
 
-    detector = Detector(tmp_path, Model(name="fake", sha256="0" * 64), CALIBRATION, "key")
+    detector = Detector(tmp_path, "fake", "0" * 64, CALIBRATION, "key")
     monkeypatch.setattr("hyperheat.cli.scanning.scan_files", scan)
     monkeypatch.setattr("hyperheat.cli.scanning.scan_data", fake_scan_data)
     monkeypatch.setattr("hyperheat.cli.explain_line.scan_data", fake_scan_data)

@@ -70,7 +70,7 @@ def test_the_settings_can_be_read_and_are_all_shown(tmp_path: Path):
 
 
 def test_the_python_block_runs(exported_detector: Path, monkeypatch, capsys):
-    from hyperheat.check.detector import load_detector
+    from hyperheat.detector.detector import load_detector
 
     detector = load_detector(exported_detector)
     monkeypatch.setattr("hyperheat.check.text._detector", lambda: detector)

@@ -19,8 +19,8 @@ from tests.kg.test_readers import GOOD
 
 from hyperheat.bugs.corpus.packages import CorpusError
 from hyperheat.bugs.corpus.sources import read_wheel
-from hyperheat.check.detector import load_detector
 from hyperheat.detector import Scorer
+from hyperheat.detector.detector import load_detector
 from hyperheat.kg.readers import ReadError, read
 
 TURTLE = (

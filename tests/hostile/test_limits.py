@@ -11,10 +11,10 @@ from tests.hostile.projects import GOOD, hyperheat
 from tests.hostile.slow_work import DONE, SlowWork
 
 from hyperheat.check.cache import Cache
-from hyperheat.check.detector import Detector, load_detector
 from hyperheat.check.discover import FoundFile
 from hyperheat.check.records import ScannedFile
 from hyperheat.check.scan import LIMITS, scan_files
+from hyperheat.detector.detector import Detector, load_detector
 from hyperheat.workers.limits import Limits
 
 LARGE = "".join(f"    t{line} = g(a, b, {line}) + h(b, a) * c\n" for line in range(2_000))

@@ -51,7 +51,6 @@ MAY_IMPORT = {
         "rewrites",
         "tensors",
         "detector",
-        "bugs",
         "report",
         "workers",
         "git",

@@ -13,8 +13,8 @@ from unittest.mock import Mock
 import pytest
 from tests.workers.faults import obey, obey_all, prepare, prepare_after_slow_import, prepare_badly
 
-from hyperheat.check.detector import load_detector
 from hyperheat.check.workers import MODULES, load_once
+from hyperheat.detector.detector import load_detector
 from hyperheat.workers import pool
 from hyperheat.workers.limits import Limits
 from hyperheat.workers.pool import run_jobs

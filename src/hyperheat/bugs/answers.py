@@ -9,7 +9,7 @@ from torch import Tensor
 
 from hyperheat.bugs.dataset import Dataset
 from hyperheat.bugs.folder import TrainedDetector
-from hyperheat.bugs.metrics import CLEAN, Answers
+from hyperheat.bugs.metrics import Answers
 from hyperheat.bugs.model import Scores
 from hyperheat.detector.batch import BugBatch, collate_samples
 from hyperheat.detector.sample import NO_BUG, Sample
@@ -136,7 +136,7 @@ def _best(scores: Tensor, owner: Tensor, segments: int) -> Tensor:
 
 
 def _kinds(samples: Sequence[Sample]) -> np.ndarray:
-    return np.array([CLEAN if s.target == NO_BUG else int(s.candidates.kind[s.target]) for s in samples])
+    return np.array([NO_BUG if s.target == NO_BUG else int(s.candidates.kind[s.target]) for s in samples])
 
 
 def _unread(sample: Sample) -> Answers:

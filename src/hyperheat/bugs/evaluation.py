@@ -11,7 +11,6 @@ from hyperheat.bugs.answers import answer_all
 from hyperheat.bugs.dataset import Dataset
 from hyperheat.bugs.folder import TrainedDetector
 from hyperheat.bugs.metrics import (
-    CLEAN,
     Answers,
     Metrics,
     PrecisionRecall,
@@ -20,7 +19,7 @@ from hyperheat.bugs.metrics import (
     precision_recall,
 )
 from hyperheat.detector.calibration import Calibration
-from hyperheat.detector.sample import Sample
+from hyperheat.detector.sample import NO_BUG, Sample
 from hyperheat.detector.scorer import Scorer
 from hyperheat.files import whole_file
 
@@ -110,7 +109,7 @@ def count_tiers(
     probability = np.where(judged & answers.read, answers.confidence, 0.0)
     with np.errstate(divide="ignore"):
         confidence = np.array([calibration.confidence(float(p)) for p in np.log(probability)])
-    buggy = answers.kind != CLEAN
+    buggy = answers.kind != NO_BUG
     tiers = {}
     for tier, threshold in calibration.tiers.items():
         shown = (confidence >= threshold) & (probability > 0)

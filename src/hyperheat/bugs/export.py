@@ -2,7 +2,7 @@
 
 model.onnx      the graph with its weights       config.json     how to feed it, and its settings
 vocab.json      the subtokens                    manifest.json   size and sha256 of these files
-MODEL_CARD.md   what it is, for people           calibration.json  is added by `bugs.calibrated`
+MODEL_CARD.md   what it is, for people           calibration.json  is added by `detector.calibration`
 """
 
 import json

@@ -14,12 +14,10 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from hyperheat.detector.sample import CLEAN, NO_BUG
 from hyperheat.rewrites import KINDS
 
-__all__ = ["CLEAN", "Answers", "Metrics", "PrecisionRecall", "measure", "measure_by_kind", "precision_recall"]
-
-CLEAN = -1
-"""The kind of a sample without a bug."""
+__all__ = ["Answers", "Metrics", "PrecisionRecall", "measure", "measure_by_kind", "precision_recall"]
 
 _BINS = 50
 
@@ -29,7 +27,7 @@ class Answers:
     """What a model said, as columns with one entry per sample."""
 
     kind: np.ndarray
-    """The place of the bug's kind in `KINDS`, or CLEAN."""
+    """The place of the bug's kind in `KINDS`, or NO_BUG."""
     read: np.ndarray
     """Whether the model could read the sample."""
     alarm: np.ndarray
@@ -88,7 +86,7 @@ class PrecisionRecall:
 
 def measure(answers: Answers) -> Metrics:
     """The figures of a set of samples."""
-    buggy = answers.kind != CLEAN
+    buggy = answers.kind != NO_BUG
     located = answers.located & answers.read
     return Metrics(
         samples=len(answers),
@@ -105,7 +103,7 @@ def measure(answers: Answers) -> Metrics:
 
 def measure_by_kind(answers: Answers) -> Mapping[str, Metrics]:
     """The figures of each kind of bug, and of clean samples, where there are any."""
-    codes = {"clean": CLEAN, **{kind: code for code, kind in enumerate(KINDS)}}
+    codes = {CLEAN: NO_BUG, **{kind: code for code, kind in enumerate(KINDS)}}
     return {
         kind: measure(answers.select(answers.kind == code))
         for kind, code in codes.items()
@@ -115,7 +113,7 @@ def measure_by_kind(answers: Answers) -> Mapping[str, Metrics]:
 
 def precision_recall(answers: Answers) -> PrecisionRecall:
     """The curve over all thresholds, highest first; findings of equal confidence are shown together."""
-    bugs = int((answers.kind != CLEAN).sum())
+    bugs = int((answers.kind != NO_BUG).sum())
     answers = answers.select(answers.read)
     order = np.argsort(-answers.confidence, kind="stable")
     confidence, right = answers.confidence[order], answers.finding[order]

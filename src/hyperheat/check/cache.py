@@ -23,9 +23,9 @@ from pathlib import Path
 from typing import Any
 
 from hyperheat.check.cache_folder import make_private, make_secret, read_secret, refuse_shared, user_folder
-from hyperheat.check.detector import Detector
 from hyperheat.check.discover import FoundFile
 from hyperheat.check.records import Record
+from hyperheat.detector.detector import Detector
 from hyperheat.files import SkippedFile, read_regular, write_whole
 
 __all__ = ["Cache", "Entry"]

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 import hyperheat
 from hyperheat.check.baseline import Baseline, Compared, compare_to_baseline
 from hyperheat.check.changes import Changes
-from hyperheat.check.detector import Detector
 from hyperheat.check.records import ScannedFile, ScannedFunction
 from hyperheat.check.settings import Settings
 from hyperheat.check.sources import Sources
 from hyperheat.check.suppressions import Suppressed, suppress
 from hyperheat.detector.calibration import HELD_OUT, Calibration
-from hyperheat.report.finding import LEVELS, Finding, Report, ScanError, Summary, sort_findings
+from hyperheat.detector.detector import Detector
+from hyperheat.report.finding import LEVELS, Finding, Model, Report, ScanError, Summary, sort_findings
 
 __all__ = ["judge"]
 
@@ -58,7 +58,7 @@ def judge(
     hot = {(finding.path, finding.function, finding.line) for finding in left}
     return Report(
         version=hyperheat.__version__,
-        model=detector.model,
+        model=Model(name=detector.name, sha256=detector.sha256),
         findings=tuple(finding for finding in left if threshold.shows(finding)),
         errors=(*errors, *(error for file in files for error in file.errors)),
         summary=summary,

@@ -3,10 +3,10 @@
 import warnings
 from functools import cache
 
-from hyperheat.check.detector import Detector, load_detector
 from hyperheat.check.judge import judge
 from hyperheat.check.scan import scan_source
 from hyperheat.check.settings import Settings
+from hyperheat.detector.detector import Detector, load_detector
 from hyperheat.report.finding import Finding
 
 __all__ = ["check_text"]

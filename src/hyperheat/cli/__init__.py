@@ -94,7 +94,11 @@ bugs.command(
 )
 bugs.command("hyperheat.cli.bugs:train", help="Train a detector.")
 bugs.command("hyperheat.cli.bugs_export:export", help="Write a detector for a scanner without torch.")
-bugs.command("hyperheat.cli.bugs_calibrate:calibrate", help="Measure how far its findings can be trusted.")
+bugs.command(
+    "hyperheat.cli.calibrate:calibrate_detector",
+    name="calibrate",
+    help="Measure how far its findings can be trusted.",
+)
 bugs.command("hyperheat.cli.bugs:evaluate", name="eval", help="Measure a detector on held-out or real bugs.")
 kg.command(
     "hyperheat.cli.kg:import_statements",

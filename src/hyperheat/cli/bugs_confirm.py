@@ -14,13 +14,13 @@ from hyperheat.bugs.corpus.packages import CorpusError, normalise, read_names
 from hyperheat.bugs.mining.archive import Archive, open_archive
 from hyperheat.bugs.mining.confirmation import VERDICTS, Suggestion, follow
 from hyperheat.bugs.mining.registry import Registry, Release
-from hyperheat.check.detector import Detector, load_detector
 from hyperheat.check.discover import FoundFile
 from hyperheat.check.judge import judge
 from hyperheat.check.scan import scan_files
 from hyperheat.check.settings import Settings
 from hyperheat.check.sources import Sources
 from hyperheat.cli.refusal import fail
+from hyperheat.detector.detector import Detector, load_detector
 from hyperheat.progress import Progress
 from hyperheat.report import LEVELS, Finding
 

@@ -14,12 +14,12 @@ _EXAMPLE = ("planted.py", "clean.py")
 
 def demo() -> None:
     """Scan a few functions with planted bugs, and a few without."""
-    from hyperheat.check.detector import load_detector
     from hyperheat.check.discover import FoundFile
     from hyperheat.check.judge import judge
     from hyperheat.check.scan import scan_files
     from hyperheat.check.settings import Settings
     from hyperheat.check.sources import Sources
+    from hyperheat.detector.detector import load_detector
     from hyperheat.report import text
     from hyperheat.report.text import summarise
 

@@ -4,7 +4,6 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from hyperheat.check.detector import Detector
 from hyperheat.check.discover import FoundFile, shown_path
 from hyperheat.check.judge import judge
 from hyperheat.check.records import ScannedFile, ScannedFunction
@@ -13,6 +12,7 @@ from hyperheat.check.settings import Settings
 from hyperheat.cli.limits import limits_of, max_file_bytes
 from hyperheat.cli.options import ScanOptions, read_settings
 from hyperheat.cli.scanning import known_findings, load_for
+from hyperheat.detector.detector import Detector
 from hyperheat.files import SkippedFile, read_regular
 from hyperheat.report import LEVELS, Finding, FunctionHeat, SourceText
 from hyperheat.report.colours import painted

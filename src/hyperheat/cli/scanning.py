@@ -10,7 +10,6 @@ from pathlib import Path
 from hyperheat.check.baseline import Baseline, read_baseline
 from hyperheat.check.cache import Cache
 from hyperheat.check.changes import Changes, changes_since
-from hyperheat.check.detector import Detector, load_detector
 from hyperheat.check.discover import FoundFile, Selection, discover, is_excluded
 from hyperheat.check.judge import judge
 from hyperheat.check.records import ScannedFile
@@ -18,6 +17,7 @@ from hyperheat.check.scan import scan_data, scan_files
 from hyperheat.check.settings import Settings, processors
 from hyperheat.cli.limits import limits_of, max_file_bytes
 from hyperheat.cli.options import ScanOptions
+from hyperheat.detector.detector import Detector, load_detector
 from hyperheat.progress import Progress
 from hyperheat.report import Report, ScanError
 

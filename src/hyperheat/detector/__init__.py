@@ -1,19 +1,35 @@
 """Running a trained detector, without torch: samples, scores, the model folder and its calibration.
 
+    detector = load_detector()                # the one that comes with the package, or that in a folder
+    scorer = Scorer.load(detector.folder)
+    scorer.score([sample])
+
 The names load on first use, so that reading a calibration needs no numpy.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from hyperheat.detector.calibration import Calibration
+    from hyperheat.detector.detector import Detector, load_detector
+    from hyperheat.detector.sample import Sample, make_sample
     from hyperheat.detector.scorer import SampleScores, Scorer
 
-__all__ = ["SampleScores", "Scorer"]
+_HOMES = {
+    "Calibration": "calibration",
+    "Detector": "detector",
+    "Sample": "sample",
+    "SampleScores": "scorer",
+    "Scorer": "scorer",
+    "load_detector": "detector",
+    "make_sample": "sample",
+}
+
+__all__ = ["Calibration", "Detector", "Sample", "SampleScores", "Scorer", "load_detector", "make_sample"]
 
 
 def __getattr__(name: str) -> object:
-    if name not in __all__:
+    if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from hyperheat.detector import scorer
-
-    return getattr(scorer, name)
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -22,10 +22,22 @@ from hyperheat.pycode import FunctionGraph
 from hyperheat.pycode.pairs import pairwise, tokens_of
 from hyperheat.rewrites import KINDS, Rewrite, Span, candidates
 
-__all__ = ["DENSE", "NO_BUG", "TEXTS", "Candidates", "Origin", "Sample", "encode_candidates", "make_sample"]
+__all__ = [
+    "CLEAN",
+    "DENSE",
+    "NO_BUG",
+    "TEXTS",
+    "Candidates",
+    "Origin",
+    "Sample",
+    "encode_candidates",
+    "make_sample",
+]
 
 NO_BUG = -1
-"""The target of a sample without a bug."""
+"""The target of a sample without a bug, and the number of its kind."""
+CLEAN = "clean"
+"""The name of the kind of a sample without a bug."""
 
 DENSE = "dense"
 """The tag of samples with many bugs at once, and the name of their kind."""
@@ -99,10 +111,10 @@ class Sample:
 
     @property
     def kind(self) -> str:
-        """The kind of the bug, or "clean", or "dense" for many at once."""
+        """The kind of the bug, or CLEAN, or DENSE for many at once."""
         if DENSE in self.origin.tags:
             return DENSE
-        return "clean" if self.target == NO_BUG else tuple(KINDS)[self.candidates.kind[self.target]]
+        return CLEAN if self.target == NO_BUG else tuple(KINDS)[self.candidates.kind[self.target]]
 
 
 def make_sample(

@@ -10,16 +10,15 @@ import numpy as np
 import pytest
 from tests.bugs.samples import all_samples
 
-from hyperheat.bugs.calibrated import add_calibration
-from hyperheat.bugs.calibration import calibrate, choose_tiers, draw_functions, fit
 from hyperheat.bugs.dataset import HEAD
+from hyperheat.bugs.held_out import draw_functions
 from hyperheat.bugs.shards import write_shard
-from hyperheat.cli.bugs_calibrate import calibrate as command
+from hyperheat.cli.calibrate import calibrate_detector as command
 from hyperheat.detector import Scorer
-from hyperheat.detector.calibration import HELD_OUT, REAL_FIXES, Calibration, Curve, Point
+from hyperheat.detector.calibration import HELD_OUT, REAL_FIXES, Calibration, Curve, Point, add_calibration
 from hyperheat.detector.manifest import FILES, FORMAT, read_folder
-from hyperheat.detector.measuring import CLEAN, Outcome
-from hyperheat.detector.sample import NO_BUG, Sample
+from hyperheat.detector.measurement import Outcome, calibrate, choose_tiers, fit
+from hyperheat.detector.sample import CLEAN, NO_BUG, Sample
 
 BODY = """
 def {name}(value, low, high):
@@ -195,7 +194,8 @@ def test_a_split_without_samples_is_named(fixes: Path):
 
 
 def test_a_detector_that_knows_is_found_to_know(corpus: Path, fixes: Path):
-    measured = calibrate(KNOWING, corpus, fixes=draw_functions(fixes, "test", 1000), bug_rate=0.2)
+    valid, test = (draw_functions(corpus, split, 4_000) for split in ("valid", "test"))
+    measured = calibrate(KNOWING, valid, test, fixes=draw_functions(fixes, "test", 1000), bug_rate=0.2)
     held_out, real = measured.calibration.curves
     assert (held_out.data, held_out.functions, held_out.bugs) == (HELD_OUT, 80, 40)
     assert (real.data, real.functions - real.bugs) == (REAL_FIXES, 40)  # clean functions of held-out packages
@@ -255,7 +255,7 @@ def test_a_changed_calibration_is_refused(exported: Path):
 
 def test_a_folder_that_is_left_in_between_can_be_loaded(exported: Path, monkeypatch: pytest.MonkeyPatch):
     add_calibration(exported, calibration(0.5))
-    monkeypatch.setattr("hyperheat.bugs.calibrated.describe_file", lambda _: 1 / 0)
+    monkeypatch.setattr("hyperheat.detector.calibration.describe_file", lambda _: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         add_calibration(exported, calibration(0.7))
     assert set(read_folder(exported)) == set(FILES)

@@ -9,8 +9,7 @@ import pytest
 from tests.bugs.samples import all_samples
 
 from hyperheat.detector.calibration import HELD_OUT
-from hyperheat.detector.measuring import (
-    CLEAN,
+from hyperheat.detector.measurement import (
     Outcome,
     Outcomes,
     ask,
@@ -21,7 +20,7 @@ from hyperheat.detector.measuring import (
     weights,
     wilson,
 )
-from hyperheat.detector.sample import Candidates
+from hyperheat.detector.sample import CLEAN, Candidates
 from hyperheat.rewrites import KINDS
 
 IDENTITY = (1.0, 0.0)  # confidence is the model's probability
@@ -188,7 +187,7 @@ def test_only_the_repair_itself_is_right():
 def test_a_bug_in_a_function_with_few_candidates_is_not_found():
     sample = all_samples(every=1)[0]
     columns = {field.name: getattr(sample.candidates, field.name)[:5] for field in fields(Candidates)}
-    small = replace(sample, candidates=Candidates(**columns), target=2)
+    small = replace(sample, candidates=Candidates(**columns), repairs=(2,))
     (outcome,) = ask(Stub(2), [small])  # type: ignore[arg-type]
     assert (outcome.log_probability, outcome.right) == (-math.inf, False)
     assert Outcomes([outcome, replace(outcome, kind=CLEAN)], 1.0, 0.0).confidence.tolist() == [0.0, 0.0]

@@ -1,19 +1,19 @@
-"""How the checker does on someone's own code: each function as it is, and with a bug that is planted in memory.
+"""How the checker does on your own code: each function is checked unchanged, and with a bug planted in memory.
 
-Files are taken in a random order until there are enough functions. The bugs are drawn as those that detectors are
-trained and measured with. A finding in a function as it is counts as a false alarm, although it may be a real bug.
+Files are taken in a random order until there are enough functions. Bugs are drawn like those that detectors are
+trained and measured with. A finding in an unchanged function counts as a false alarm, although it may be a real bug.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from hyperheat.check.detector import Detector
 from hyperheat.check.discover import MAX_BYTES, FoundFile
 from hyperheat.check.examine import MAX_CANDIDATES, MAX_NODES, read_module, read_text
 from hyperheat.check.scan import LIMITS, load_scorer, model_errors, run_in_workers
 from hyperheat.detector.calibration import Calibration, Point
-from hyperheat.detector.measuring import (
+from hyperheat.detector.detector import Detector
+from hyperheat.detector.measurement import (
     MIN_FOUND,
     Outcome,
     Outcomes,
@@ -37,7 +37,7 @@ __all__ = [
     "OfKind",
     "OwnCode",
     "Planted",
-    "judge_own_code",
+    "measure_planted",
     "plant_bugs",
 ]
 
@@ -121,10 +121,12 @@ def plant_bugs(
     return Planted(outcomes=tuple(found[: 2 * samples]), files=used, unread=unread)
 
 
-def judge_own_code(planted: Planted, calibration: Calibration) -> OwnCode:
+def measure_planted(planted: Planted, calibration: Calibration) -> OwnCode:
     """Recall and false alarms of tier A, and the lowest threshold whose findings are precise enough on this code."""
     if not planted.outcomes:
-        raise ValueError(f"expected functions with at least {MIN_CANDIDATES} places to change, got none")
+        raise ValueError(
+            f"no functions to plant bugs in: none has at least {MIN_CANDIDATES} candidate changes"
+        )
     outcomes = Outcomes(planted.outcomes, calibration.slope, calibration.intercept)
     threshold = calibration.tiers["A"]
     shown, buggy, group = outcomes.confidence >= threshold, outcomes.buggy, outcomes.group
@@ -160,7 +162,7 @@ def _recommend(points: Sequence[Point]) -> tuple[Point | None, str | None]:
     certain = [point for point in precise if point.lower >= LEAST_PRECISION]
     if not certain:
         least = max(point.lower for point in precise)
-        return None, f"so few functions say no more than that precision is at least {least:.0%}"
+        return None, f"with so few functions, precision is only known to be at least {least:.0%}"
     return certain[0], None
 
 

@@ -1,4 +1,4 @@
-"""Which model scans, and how far to trust it: all that is known of a detector before its weights are loaded."""
+"""An exported detector before its weights are loaded: its folder, its name and its calibration."""
 
 from dataclasses import dataclass
 from importlib.resources import files
@@ -6,7 +6,6 @@ from pathlib import Path
 
 from hyperheat.detector.calibration import Calibration
 from hyperheat.detector.manifest import CALIBRATION, key_of, list_files, read_listed
-from hyperheat.report.finding import Model
 
 __all__ = ["Detector", "load_detector"]
 
@@ -16,19 +15,21 @@ class Detector:
     """An exported detector with a calibration; workers load the weights from its folder."""
 
     folder: Path
-    model: Model
+    name: str
+    sha256: str
+    """That of the model file."""
     calibration: Calibration
     key: str
     """Names the model, its calibration and this version: results under one key can be compared."""
 
 
 def load_detector(folder: Path | None = None) -> Detector:
-    """The detector in a folder, or the one that comes with the package; raises ValueError in one sentence."""
+    """The detector in a folder, or the one that comes with the package. Raises ValueError if there is none."""
     if folder is None:
         folder, name = Path(str(files("hyperheat") / "model")), "built-in"
         if not folder.is_dir():
             raise ValueError(
-                "this installation of hyperheat has no model of its own: name the folder of an exported one with --model"
+                "this installation of hyperheat comes without a model: pass the folder of an exported one with --model"
             )
     else:
         folder = folder.absolute()
@@ -36,13 +37,12 @@ def load_detector(folder: Path | None = None) -> Detector:
     listed = list_files(folder)
     if CALIBRATION not in listed:
         raise ValueError(
-            f"{folder}: expected a detector with {CALIBRATION}, got one whose findings were not measured; "
-            "`hyperheat bugs calibrate` does that"
+            f"{folder}: this detector has no {CALIBRATION}: run `hyperheat bugs calibrate --model` on it first"
         )
     content = read_listed(folder / CALIBRATION, listed[CALIBRATION])
     try:
         calibration = Calibration.parse(content)
     except ValueError as error:
         raise ValueError(f"{folder / CALIBRATION}: {error}") from None
-    model = Model(name=name, sha256=str(listed["model.onnx"].get("sha256")))
-    return Detector(folder, model, calibration, key_of(listed))
+    sha256 = str(listed["model.onnx"].get("sha256"))
+    return Detector(folder, name, sha256, calibration, key_of(listed))

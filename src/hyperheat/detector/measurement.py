@@ -1,4 +1,9 @@
-"""How often findings are right: the best finding of each function, and curves over its confidence.
+"""How often findings are right: the best finding of each function, curves over its confidence, and the calibration.
+
+    the model's probabilities on validation packages  --fit-->      slope and intercept
+    confidences on test packages, and on real fixes   --measure-->  curves, tiers
+
+The map is fitted on other packages than it is measured on, and neither were trained on.
 
 Precision is computed for an assumed share b of functions with a bug, from three shares of the functions in the data:
 
@@ -14,27 +19,40 @@ independent deviations add in squares. Functions of one package are alike: where
 counts as if from as many fewer functions.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from math import exp, inf, log, sqrt
 
 import numpy as np
 
-from hyperheat.detector.calibration import Curve, Point, to_confidence
-from hyperheat.detector.sample import NO_BUG, Sample
+from hyperheat.detector.calibration import (
+    HELD_OUT,
+    REAL_FIXES,
+    Calibration,
+    Curve,
+    Point,
+    log_odds,
+    to_confidence,
+)
+from hyperheat.detector.sample import CLEAN, NO_BUG, Sample
 from hyperheat.detector.scorer import Scorer
 from hyperheat.rewrites import KINDS
 from hyperheat.rewrites.planting import MIN_CANDIDATES
 
 __all__ = [
-    "CLEAN",
     "MIN_FOUND",
+    "PRECISIONS",
+    "Measured",
     "Outcome",
     "Outcomes",
+    "Progress",
     "Share",
     "ask",
+    "calibrate",
+    "choose_tiers",
     "count_by_kind",
+    "fit",
     "measure_at",
     "measure_curve",
     "share",
@@ -42,11 +60,13 @@ __all__ = [
     "wilson",
 ]
 
-CLEAN = "clean"
-"""The kind of a function without a bug."""
+Progress = Callable[[Iterable["Outcome"], str], Iterable["Outcome"]]
+"""Passes outcomes on and tells of them, under a name of the data."""
 
 MIN_FOUND = 10
 """Thresholds from which on fewer bugs are found have no point in a curve."""
+PRECISIONS = {"A": 0.8, "B": 0.5}
+"""The precision on held-out packages that findings of a tier should reach."""
 
 _KINDS = tuple(KINDS)
 _Z = 1.959964  # of a 95 % interval
@@ -54,6 +74,9 @@ _THRESHOLDS = (*(step / 100 for step in range(1, 100)), 0.995, 0.999)
 _CHUNK = 64
 _BINS = 10
 _LEAST_OF_ERROR = 0.1
+_MORE_LIKELY = 0.5
+_STEPS = 100
+_TOLERANCE = 1e-10
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,3 +238,102 @@ def weights(buggy: np.ndarray, bug_rate: float) -> np.ndarray:
 
 def _rounded(value: float) -> float:
     return round(value, 4)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """A calibration, and by data what its curves were measured on."""
+
+    calibration: Calibration
+    outcomes: Mapping[str, Outcomes]
+
+
+def fit(outcomes: Sequence[Outcome], bug_rate: float) -> tuple[float, float]:
+    """Slope and intercept of the logistic map that makes the outcomes most likely, by Newton's method.
+
+    Functions that were not judged do not count. The others are weighted to the assumed share of bugs. Targets are
+    Platt's, a little off 0 and 1, so that there is a best map even if probability tells right from wrong without a mistake.
+    """
+    outcomes = [outcome for outcome in outcomes if outcome.log_probability > -inf]
+    right = np.array([outcome.right for outcome in outcomes], dtype=bool)
+    if right.all() or not right.any():
+        raise ValueError("findings: expected some that are right and some that are wrong, got one kind only")
+    buggy = np.array([outcome.kind != CLEAN for outcome in outcomes])
+    weight = weights(buggy, bug_rate) / len(outcomes)
+    x = np.array([[log_odds(outcome.log_probability), 1.0] for outcome in outcomes])
+    target = np.where(right, (right.sum() + 1) / (right.sum() + 2), 1 / ((~right).sum() + 2))
+
+    def loss(theta: np.ndarray) -> float:
+        z = x @ theta
+        return float(weight @ (np.logaddexp(0, z) - target * z))
+
+    theta = np.zeros(2)
+    for _ in range(_STEPS):
+        p = 0.5 * (1 + np.tanh(0.5 * (x @ theta)))
+        gradient = x.T @ (weight * (p - target))
+        hessian = (x.T * (weight * p * (1 - p))) @ x
+        step = np.linalg.solve(hessian, gradient)
+        while loss(theta - step) > loss(theta):
+            step /= 2
+        theta = theta - step
+        if np.abs(step).max() < _TOLERANCE:
+            break
+    return float(theta[0]), float(theta[1])
+
+
+def choose_tiers(curve: Curve) -> dict[str, float]:
+    """The least confidence of each tier: the lowest whose precision reaches that of `PRECISIONS`.
+
+    Precision is that of all findings from there on, so the surest can make up for others; those of tier A are each
+    more likely right than wrong. Where no confidence will do, the tier begins where the lower end of the interval of
+    precision is highest.
+    """
+    if not curve.points:
+        raise ValueError(f"{curve.data}: expected bugs that are found, got too few for any threshold")
+    likely = [point for point in curve.points if point.confidence >= _MORE_LIKELY] or curve.points
+    a = _begin(likely, PRECISIONS["A"])
+    return {"A": a, "B": min(a, _begin(curve.points, PRECISIONS["B"]))}
+
+
+def _begin(points: Sequence[Point], precision: float) -> float:
+    safest = max(points, key=lambda point: point.lower)
+    return next((point for point in points if point.precision >= precision), safest).confidence
+
+
+def calibrate(
+    scorer: Scorer,
+    valid: Iterable[Sample],
+    test: Iterable[Sample],
+    *,
+    fixes: Iterable[Sample] = (),
+    bug_rate: float = 0.05,
+    progress: Progress = lambda outcomes, _: outcomes,
+) -> Measured:
+    """Fit on samples of validation packages, measure on those of test packages, and on real fixes if there are any.
+
+    Where no fix comes with the repaired function, the functions of test packages without a bug take its place.
+    """
+
+    def outcomes_of(samples: Iterable[Sample], what: str) -> list[Outcome]:
+        return list(progress(ask(scorer, samples), what))
+
+    slope, intercept = fit(outcomes_of(valid, "validation packages"), bug_rate)
+    if not slope > 0:
+        raise ValueError(
+            f"findings of higher probability are not right more often (the fitted slope is {slope:.2f})"
+        )
+    sets = {HELD_OUT: outcomes_of(test, HELD_OUT)}
+    if real := outcomes_of(fixes, REAL_FIXES):
+        is_clean = [outcome for outcome in sets[HELD_OUT] if outcome.kind == CLEAN]
+        sets[REAL_FIXES] = real if any(outcome.kind == CLEAN for outcome in real) else [*real, *is_clean]
+    measured = {data: Outcomes(outcomes, slope, intercept) for data, outcomes in sets.items()}
+    curves = tuple(measure_curve(outcomes, data, bug_rate) for data, outcomes in measured.items())
+    calibration = Calibration(
+        slope=slope,
+        intercept=intercept,
+        bug_rate=bug_rate,
+        min_candidates=MIN_CANDIDATES,
+        tiers=choose_tiers(curves[0]),
+        curves=curves,
+    )
+    return Measured(calibration=calibration, outcomes=measured)

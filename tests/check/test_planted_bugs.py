@@ -8,11 +8,12 @@ import pytest
 from tests.bugs.samples import SOURCE
 from tests.detectors import CALIBRATION
 
-from hyperheat.check.detector import Detector, load_detector
 from hyperheat.check.discover import FoundFile
-from hyperheat.check.own_code import OfKind, Planted, judge_own_code, plant_bugs
+from hyperheat.check.planted_bugs import OfKind, Planted, measure_planted, plant_bugs
 from hyperheat.cli.calibrate import calibrate
-from hyperheat.detector.measuring import CLEAN, Outcome
+from hyperheat.detector.detector import Detector, load_detector
+from hyperheat.detector.measurement import Outcome
+from hyperheat.detector.sample import CLEAN
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +67,7 @@ def outcomes(*, right: int, missed: int, alarms: int, quiet: int) -> Planted:
 
 
 def test_much_code_gets_a_threshold():
-    own = judge_own_code(outcomes(right=500, missed=500, alarms=1, quiet=999), CALIBRATION)
+    own = measure_planted(outcomes(right=500, missed=500, alarms=1, quiet=999), CALIBRATION)
     assert own.threshold == 0.5
     assert (own.recall.value, own.false_alarms.value) == (0.5, 0.001)
     assert own.recall.lower < 0.5 < own.recall.upper
@@ -85,20 +86,20 @@ def test_much_code_gets_a_threshold():
     [
         (outcomes(right=9, missed=91, alarms=0, quiet=100), "fewer than 10 planted bugs were found"),
         (outcomes(right=50, missed=50, alarms=5, quiet=95), "precision reaches 34% at most"),
-        (outcomes(right=30, missed=30, alarms=0, quiet=60), "so few functions say no more than that"),
+        (outcomes(right=30, missed=30, alarms=0, quiet=60), "with so few functions, precision is only known"),
     ],
     ids=["few bugs", "many alarms", "few functions"],
 )
 def test_little_or_hard_code_gets_none_and_is_told_why(planted: Planted, problem: str):
-    own = judge_own_code(planted, CALIBRATION)
+    own = measure_planted(planted, CALIBRATION)
     assert own.recommended is None
     assert own.problem is not None
     assert own.problem.startswith(problem)
 
 
 def test_code_without_functions_is_refused():
-    with pytest.raises(ValueError, match="expected functions with at least 6 places to change, got none"):
-        judge_own_code(Planted(outcomes=(), files=0, unread=0), CALIBRATION)
+    with pytest.raises(ValueError, match="no functions to plant bugs in: none has at least 6 candidate"):
+        measure_planted(Planted(outcomes=(), files=0, unread=0), CALIBRATION)
 
 
 def test_the_command(
@@ -109,11 +110,12 @@ def test_the_command(
     calibrate([Path()], model=detector.folder, jobs=1)
     printed = capsys.readouterr().out
     assert (
-        "6 functions of 3 files, each as it is and with one planted bug; 1 files could not be read" in printed
+        "6 functions in 3 files, each unchanged and with one planted bug; 1 files could not be read"
+        in printed
     )
-    assert "at the default, tier A, confidence from 0.5:" in printed
+    assert "with the default settings (tier A, confidence 0.5 or more):" in printed
     assert "Some of these may be real bugs" in printed
-    assert "no threshold is recommended for this code, keep the default: fewer than 10" in printed
+    assert "no recommendation for this code, keep the default: fewer than 10" in printed
     calibrate([Path()], model=detector.folder, jobs=1, seed=3, json=True)
     content = json.loads(capsys.readouterr().out)
     assert content["functions"] == 6
