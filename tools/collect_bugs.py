@@ -32,7 +32,7 @@ from training_runs import (
 from hyperheat.bugs.corpus import CorpusSettings
 from hyperheat.bugs.dataset import read_manifest
 from hyperheat.bugs.recipes import RECIPES, BugSettings
-from hyperheat.options import to_dict
+from hyperheat.configuration import to_dict
 from hyperheat.train import draw_curves
 
 PICTURES = {"bugs-curves.png": "valid.joint", "bugs-loss.png": "valid.loss"}

@@ -19,9 +19,9 @@ sys.path.insert(0, str(Path(__file__).parent))  # also when a test runs this fil
 
 from training_runs import RESULTS, Run, find_recipe, named_folder, read_json, read_run, thin, write_json
 
+from hyperheat.configuration import to_dict
 from hyperheat.kg.neural.recipes import RECIPES, KgSettings
 from hyperheat.kg.ranking import STARE
-from hyperheat.options import to_dict
 from hyperheat.train import draw_curves
 
 HEURISTIC = "heuristic"

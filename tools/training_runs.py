@@ -10,8 +10,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from hyperheat.configuration import differences, from_dict, override, to_dict
 from hyperheat.files import file_sha256, whole_file
-from hyperheat.options import differences, from_dict, override, to_dict
 from hyperheat.train import read_metrics
 from hyperheat.train.checkpoint import latest
 from hyperheat.train.run import State, ended_by

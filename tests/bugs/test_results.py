@@ -16,7 +16,7 @@ from hyperheat.bugs.mining import Reference
 from hyperheat.bugs.mining.real_bugs import ProjectResult, RealBugs
 from hyperheat.bugs.recipes import RECIPES
 from hyperheat.cli import app
-from hyperheat.options import override
+from hyperheat.configuration import override
 
 ROOT = Path(__file__).parents[2]
 PROJECT = Path(__file__).parent / "corpus" / "project"

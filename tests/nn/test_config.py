@@ -3,11 +3,11 @@ import json
 import pytest
 
 from hyperheat import VARIANTS, HeatConfig
+from hyperheat.configuration import from_dict, to_dict
 from hyperheat.nn.aggregate import CrossAttentionAggregate, SumAggregate
 from hyperheat.nn.embedding import NoQualifiers
 from hyperheat.nn.message import DeepSetMessage
 from hyperheat.nn.update import KeepState, NoFeedForward, TiedUpdate
-from hyperheat.options import from_dict, to_dict
 
 
 @pytest.mark.parametrize("name", VARIANTS)

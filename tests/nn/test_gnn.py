@@ -8,9 +8,9 @@ from tests.nn.models import read_states
 from tests.nn.pairs import RELATIONS, assert_same_values_and_gradients, pair_graph, set_weights, vectors
 from torch.nn import functional as F
 
+from hyperheat.configuration import from_dict, to_dict
 from hyperheat.hypergraph import Hypergraph, names
 from hyperheat.nn import GnnConfig, GnnEncoder, States
-from hyperheat.options import from_dict, to_dict
 from hyperheat.tensors import HAS_SUBTOKEN, Vocabulary, collate_pairs
 
 CONFIG = GnnConfig(relations=RELATIONS, dim=6, block_layers=3)

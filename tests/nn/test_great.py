@@ -10,10 +10,10 @@ from tests.nn.pairs import RELATIONS, assert_same_values_and_gradients, pair_gra
 from torch import nn
 from torch.nn import functional as F
 
+from hyperheat.configuration import from_dict, to_dict
 from hyperheat.hypergraph import Hypergraph
 from hyperheat.nn import GreatConfig, GreatEncoder, States
 from hyperheat.nn.peers import great
-from hyperheat.options import from_dict, to_dict
 from hyperheat.tensors import Vocabulary, collate_tokens
 
 CONFIG = GreatConfig(relations=RELATIONS, dim=8, layers=2, heads=2, ff=12, max_tokens=20)

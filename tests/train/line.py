@@ -11,7 +11,7 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from hyperheat.options import override
+from hyperheat.configuration import override
 from hyperheat.train import TrainSettings, fit
 
 

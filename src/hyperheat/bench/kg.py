@@ -19,6 +19,7 @@ from torch.nn import functional as F
 
 from hyperheat.bench.paper import PaperLayer, PaperPlan, paper_plan
 from hyperheat.bench.workloads import STATEMENT_SIZES
+from hyperheat.configuration import override
 from hyperheat.kg.datasets import KNOWN, StatementDataset
 from hyperheat.kg.known_answers import AnswerGroups
 from hyperheat.kg.neural.decoder import DecoderLayer, QuestionTokens, tokenise
@@ -31,7 +32,6 @@ from hyperheat.kg.neural.training import KgJob
 from hyperheat.kg.statements import Statements
 from hyperheat.nn import HeatConfig, HeatLayer
 from hyperheat.nn.aggregate import CrossAttentionAggregate
-from hyperheat.options import override
 from hyperheat.tensors import Vocabulary, collate
 from hyperheat.train.process import freed_memory_kept
 

@@ -13,13 +13,13 @@ import hyperheat
 from hyperheat.bugs.folder import TrainedDetector
 from hyperheat.bugs.onnx.graph import Precision
 from hyperheat.bugs.onnx.heat import detector_graph
+from hyperheat.configuration import to_dict
 from hyperheat.detector.checks import OPSET, check_graph
 from hyperheat.detector.interface import MAX_SLOTS
 from hyperheat.detector.manifest import CALIBRATION, FILES, FORMAT, describe_file
 from hyperheat.detector.sample import TEXTS
 from hyperheat.files import parse_json, whole_file
 from hyperheat.nn import HeatConfig
-from hyperheat.options import to_dict
 from hyperheat.rewrites import KINDS
 
 __all__ = ["export_detector", "facts_of_corpus"]

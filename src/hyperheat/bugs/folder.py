@@ -6,10 +6,10 @@ from pathlib import Path
 
 from hyperheat.bugs.encoders import EncoderConfig, build_encoder, view_of
 from hyperheat.bugs.model import BugModel
+from hyperheat.configuration import from_dict, to_dict
 from hyperheat.detector.views import View
 from hyperheat.files import parse_json, whole_file
 from hyperheat.nn.weights import load_weights, save_weights
-from hyperheat.options import from_dict, to_dict
 from hyperheat.tensors import Vocabulary
 
 __all__ = ["DetectorConfig", "TrainedDetector", "load_trained", "new_detector", "save_trained"]

@@ -19,10 +19,10 @@ from hyperheat.bugs.mapped import EncodedStrings, MappedSamples
 from hyperheat.bugs.metrics import Answers, measure
 from hyperheat.bugs.model import dense_losses, losses
 from hyperheat.bugs.recipes import BugSettings
+from hyperheat.configuration import to_dict
 from hyperheat.detector.batch import BugBatch, collate_samples
 from hyperheat.detector.sample import DENSE
 from hyperheat.detector.views import Hyperedges, View
-from hyperheat.options import to_dict
 from hyperheat.tensors import BudgetSampler, Vocabulary
 from hyperheat.train import TrainOutcome, fit
 from hyperheat.train.checkpoint import latest

@@ -52,7 +52,7 @@ def train(
     """
     from hyperheat.bugs.recipes import RECIPES
     from hyperheat.bugs.training import train_detector
-    from hyperheat.options import cook
+    from hyperheat.configuration import cook
     from hyperheat.train import TrainingError
 
     try:

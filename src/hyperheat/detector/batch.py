@@ -13,7 +13,7 @@ import numpy as np
 from hyperheat.detector.sample import Sample
 from hyperheat.detector.views import View
 from hyperheat.tensors import Segments, Vocabulary, segments
-from hyperheat.tensors.indices import ArrayT, map_arrays
+from hyperheat.tensors.indices import ArrayT, to_tensors
 
 if TYPE_CHECKING:
     import torch
@@ -51,9 +51,7 @@ class BugBatch(Generic[ArrayT]):
 
     def to_torch(self, device: "torch.device | str" = "cpu") -> "BugBatch[torch.Tensor]":
         """The same batch with torch tensors on a device."""
-        import torch
-
-        return map_arrays(self, lambda array: torch.as_tensor(array).to(device, non_blocking=True))
+        return to_tensors(self, device)
 
 
 def collate_samples(samples: Sequence[Sample], view: View, vocab: Vocabulary) -> BugBatch[np.ndarray]:

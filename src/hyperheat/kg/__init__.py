@@ -159,9 +159,9 @@ def train(
 
         kg.train("statements/", "run/", recipe="smallest", set=["train.max_minutes=5"])
     """
+    from hyperheat.configuration import cook
     from hyperheat.kg.neural.recipes import RECIPES
     from hyperheat.kg.neural.training import train_model
-    from hyperheat.options import cook
 
     settings = cook(RECIPES, recipe, set)
     return train_model(settings, read(data) if isinstance(data, str | Path) else data, out, resume=resume)

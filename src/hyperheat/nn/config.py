@@ -6,11 +6,11 @@ then it can be written to and read from config.json, chosen on the command line,
 
 from dataclasses import dataclass, replace
 
+from hyperheat.configuration import choices
 from hyperheat.nn.aggregate import CrossAttentionAggregate, MaxAggregate, MeanAggregate, SumAggregate
 from hyperheat.nn.embedding import NoQualifiers, QualifierProjection
 from hyperheat.nn.message import AttentionMessage, DeepSetMessage
 from hyperheat.nn.update import FeedForward, KeepState, NoFeedForward, OwnUpdate, TiedUpdate
-from hyperheat.options import choices
 
 __all__ = ["VARIANTS", "HeatConfig"]
 

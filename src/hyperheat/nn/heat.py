@@ -17,10 +17,10 @@ from typing import NamedTuple
 
 from torch import Tensor, nn
 
+from hyperheat.configuration import from_dict, to_dict
 from hyperheat.files import parse_json, whole_file
 from hyperheat.nn.config import HeatConfig
 from hyperheat.nn.embedding import HypergraphEmbedding, TypeEmbedding
-from hyperheat.options import from_dict, to_dict
 from hyperheat.tensors import AttentionPlan, HypergraphBatch, NodeBatch, Vocabulary, plan_incidences
 
 __all__ = ["Heat", "HeatEncoder", "HeatLayer", "HeatLayers", "States", "check_batch"]

@@ -10,7 +10,7 @@ from hyperheat.tensors.collation import (
 )
 from hyperheat.tensors.indices import PairSums, Segments, pair_sums, segments
 from hyperheat.tensors.layout import Group, Layout, by_size, packed
-from hyperheat.tensors.pairs import (
+from hyperheat.tensors.pair_batches import (
     HAS_SUBTOKEN,
     BiasPlan,
     MessagePlan,

@@ -16,11 +16,11 @@ from hyperheat.tensors.indices import (
     ArrayT,
     PairSums,
     Segments,
-    map_arrays,
     pair_sums,
     renumber,
     running_sum,
     segments,
+    to_tensors,
 )
 from hyperheat.tensors.layout import Group, Layout, by_size
 from hyperheat.tensors.vocabulary import Vocabulary
@@ -83,9 +83,7 @@ class AttentionPlan(Generic[ArrayT]):
 
     def to_torch(self, device: "torch.device | str" = "cpu") -> "AttentionPlan[torch.Tensor]":
         """The same plan with torch tensors on a device."""
-        import torch
-
-        return map_arrays(self, lambda array: torch.as_tensor(array).to(device, non_blocking=True))
+        return to_tensors(self, device)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,9 +110,7 @@ class HypergraphBatch(NodeBatch[ArrayT]):
 
     def to_torch(self, device: "torch.device | str" = "cpu") -> "HypergraphBatch[torch.Tensor]":
         """The same batch with torch tensors on a device."""
-        import torch
-
-        return map_arrays(self, lambda array: torch.as_tensor(array).to(device, non_blocking=True))
+        return to_tensors(self, device)
 
 
 def collate(

@@ -6,9 +6,12 @@ gather. Neither direction needs scattered writes, so both are fast and repeatabl
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
+
+if TYPE_CHECKING:
+    import torch
 
 __all__ = [
     "ArrayT",
@@ -20,6 +23,7 @@ __all__ = [
     "renumber",
     "running_sum",
     "segments",
+    "to_tensors",
 ]
 
 ArrayT = TypeVar("ArrayT")
@@ -85,3 +89,10 @@ def map_arrays(value: Any, function: Callable[[Any], Any]) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         return type(value)(**{f.name: map_arrays(getattr(value, f.name), function) for f in fields(value)})
     return function(value) if hasattr(value, "dtype") else value
+
+
+def to_tensors(value: Any, device: "torch.device | str") -> Any:
+    """The same tree of dataclasses with torch tensors on a device instead of numpy arrays."""
+    import torch
+
+    return map_arrays(value, lambda array: torch.as_tensor(array).to(device, non_blocking=True))

@@ -21,8 +21,8 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from hyperheat.configuration import differences, from_dict, to_dict
 from hyperheat.files import parse_json, sync, whole_file
-from hyperheat.options import differences, from_dict, to_dict
 from hyperheat.train.run import State, TrainSettings
 
 __all__ = ["latest", "prepare", "read_checkpoint", "whole_folder", "write_checkpoint"]

@@ -22,6 +22,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 from torch import Tensor
 
+from hyperheat.configuration import from_dict, to_dict
 from hyperheat.files import parse_json, whole_file
 from hyperheat.kg.neural.decoder import tokenise
 from hyperheat.kg.neural.graph_encoders import Table
@@ -31,7 +32,6 @@ from hyperheat.kg.neural.statement_model import ModelConfig, ModelNames, Stateme
 from hyperheat.kg.questions import Questions
 from hyperheat.kg.statements import Statements
 from hyperheat.nn.weights import load_weights, save_weights
-from hyperheat.options import from_dict, to_dict
 
 __all__ = ["ModelScorer", "TrainedModel", "export_embeddings", "load_model", "save_model", "scorer_for"]
 

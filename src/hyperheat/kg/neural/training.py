@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from hyperheat.configuration import to_dict
 from hyperheat.kg.audit import has_equal_triple
 from hyperheat.kg.datasets import StatementDataset
 from hyperheat.kg.known_answers import AnswerGroups, group_main, group_values
@@ -23,7 +24,6 @@ from hyperheat.kg.neural.statement_model import ModelNames, to_torch
 from hyperheat.kg.neural.trained import ModelScorer, TrainedModel, save_model
 from hyperheat.kg.ranking import rank
 from hyperheat.kg.statements import Statements
-from hyperheat.options import to_dict
 from hyperheat.tensors.indices import ArrayT
 from hyperheat.train import TrainOutcome, fit
 from hyperheat.train.checkpoint import latest

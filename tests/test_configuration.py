@@ -3,9 +3,9 @@ from typing import Literal
 
 import pytest
 
+from hyperheat.configuration import differences, from_dict, override, to_dict
 from hyperheat.nn import HeatConfig
 from hyperheat.nn.message import DeepSetMessage
-from hyperheat.options import differences, from_dict, override, to_dict
 from hyperheat.train import TrainSettings
 
 

@@ -21,11 +21,11 @@ from hyperheat.tensors.indices import (
     PairSums,
     Segments,
     join_columns,
-    map_arrays,
     pair_sums,
     renumber,
     running_sum,
     segments,
+    to_tensors,
 )
 from hyperheat.tensors.layout import Group
 from hyperheat.tensors.vocabulary import Vocabulary
@@ -85,9 +85,7 @@ class PairBatch(NodeBatch[ArrayT]):
 
     def to_torch(self, device: "torch.device | str" = "cpu") -> "PairBatch[torch.Tensor]":
         """The same batch with torch tensors on a device."""
-        import torch
-
-        return map_arrays(self, lambda array: torch.as_tensor(array).to(device, non_blocking=True))
+        return to_tensors(self, device)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,9 +125,7 @@ class TokenBatch(NodeBatch[ArrayT]):
 
     def to_torch(self, device: "torch.device | str" = "cpu") -> "TokenBatch[torch.Tensor]":
         """The same batch with torch tensors on a device."""
-        import torch
-
-        return map_arrays(self, lambda array: torch.as_tensor(array).to(device, non_blocking=True))
+        return to_tensors(self, device)
 
 
 def collate_pairs(
