@@ -22,13 +22,13 @@ format: $(VENV)/.dev
 	$(BIN)/ruff format .
 
 bench: $(VENV)/.dev  ## all benchmarks; several minutes
-	$(BIN)/hyperheat bench layer
-	$(BIN)/hyperheat bench growth
-	$(BIN)/hyperheat bench collate
-	$(BIN)/hyperheat bench extract
-	$(BIN)/hyperheat bench bugs
-	$(BIN)/hyperheat bench check
-	$(BIN)/hyperheat bench kg
+	$(BIN)/python -m benchmarks.layer
+	$(BIN)/python -m benchmarks.growth
+	$(BIN)/python -m benchmarks.collate
+	$(BIN)/python -m benchmarks.extract
+	$(BIN)/python -m benchmarks.bugs
+	$(BIN)/python -m benchmarks.check
+	$(BIN)/python -m benchmarks.kg
 
 clean:
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis

@@ -4,7 +4,7 @@ from typing import Any
 
 from tables import fixes_command, number, percent, table
 
-from hyperheat.cli.bench_check import STEPS
+from benchmarks.check import STEPS
 
 
 def check_page(content: dict[str, Any]) -> str:
@@ -165,7 +165,7 @@ def _commands(measured: dict[str, Any], speed: dict[str, Any], fixes: dict[str, 
         *lines,
         "hyperheat bugs export --model RUN/best --data CORPUS --out MODEL",
         f"hyperheat bugs calibrate --model MODEL --data CORPUS {' '.join(given)} --json > calibration.json",
-        f"hyperheat bench check {speed['code'].upper()} --model MODEL {bench} --json > speed.json",
+        f"python -m benchmarks.check {speed['code'].upper()} --model MODEL {bench} --json > speed.json",
         f"python tools/collect_check.py --calibration calibration.json --speed speed.json{told}",
         "python tools/write_results.py",
     ]

@@ -2,7 +2,7 @@
 
     python tools/collect_check.py --calibration calibration.json --speed speed.json --realbugs REALBUGS
 
-The first is the output of `hyperheat bugs calibrate --json`, the second of `hyperheat bench check --json`, and the third
+The first is the output of `hyperheat bugs calibrate --json`, the second of `python -m benchmarks.check --json`, and the third
 the folder of real fixes, if the former was given one. Afterwards `python tools/write_results.py` writes the page.
 """
 
@@ -34,7 +34,7 @@ def collect(calibration: Path, speed: Path, realbugs: Path | None, out: Path) ->
         )
     content = {
         "calibration": measured,
-        "speed": _read(speed, _SPEED, "hyperheat bench check"),
+        "speed": _read(speed, _SPEED, "python -m benchmarks.check"),
         "realbugs": read_manifest(realbugs)["settings"] if realbugs else None,
     }
     with whole_file(out / "check.json") as temporary:

@@ -18,7 +18,7 @@ _PAPER = {
 
 
 def kg_page(rows: Records, details: dict[str, Any], speed: Records, plain: Records) -> str:
-    """The page from what `tools/collect_kg.py` and `hyperheat bench kg --json` wrote."""
+    """The page from what `tools/collect_kg.py` and `python -m benchmarks.kg --json` wrote."""
     protocols = list(dict.fromkeys(row["protocol"] for row in rows))
     sections = [line for name in protocols for line in _section(name, rows, details)]
     return "\n".join(
@@ -52,7 +52,7 @@ def kg_page(rows: Records, details: dict[str, Any], speed: Records, plain: Recor
             *_commands(details),
             "```",
             "",
-            "## Speed: `hyperheat bench kg`",
+            "## Speed: `python -m benchmarks.kg`",
             "",
             *_speed(speed, plain),
             "",
@@ -158,8 +158,8 @@ def _commands(details: dict[str, Any]) -> list[str]:
     return [
         *lines,
         f"python tools/collect_kg.py {' '.join(collected)}",
-        f"hyperheat bench kg --data {data} --json > docs/results/kg-speed.json",
-        f"hyperheat bench kg --data {data} --no-kernel --json > docs/results/kg-speed-plain.json",
+        f"python -m benchmarks.kg --data {data} --json > docs/results/kg-speed.json",
+        f"python -m benchmarks.kg --data {data} --no-kernel --json > docs/results/kg-speed-plain.json",
         "python tools/write_results.py",
     ]
 

@@ -3,7 +3,7 @@
     python tools/released_page.py --evaluation eval.json --tiers tiers.json --confirmed confirm.json --mining mine.json
 
 The first two are outputs of `hyperheat bugs eval --json` on the test split of released bugs, without and with the
-repaired functions; the others of `hyperheat bugs confirm --json` and `hyperheat bench mine --json`.
+repaired functions; the others of `hyperheat bugs confirm --json` and `python -m benchmarks.mine --json`.
 """
 
 import argparse
@@ -96,7 +96,7 @@ def released_section(content: dict[str, Any]) -> list[str]:
         "hyperheat bugs eval --model src/hyperheat/model --data RELEASED --without repaired --json > eval.json",
         "hyperheat bugs eval --model src/hyperheat/model --data RELEASED --json > tiers.json",
         f"hyperheat bugs confirm --packages NAMES --before {confirmed['before']} --json > confirm.json",
-        "hyperheat bench mine --json > mine.json",
+        "python -m benchmarks.mine --json > mine.json",
         "python tools/released_page.py --evaluation eval.json --tiers tiers.json --confirmed confirm.json --mining mine.json",
         "```",
         "",
@@ -105,7 +105,7 @@ def released_section(content: dict[str, Any]) -> list[str]:
 
 def _mining(record: dict[str, Any]) -> list[str]:
     return [
-        "### Speed of mining: `hyperheat bench mine --json`",
+        "### Speed of mining: `python -m benchmarks.mine --json`",
         "",
         f"{record['packages']} packages, {number(record['releases'])} releases, {number(record['changed_functions'])} changed functions,",
         f"{record['fixes']} fixes: **{record['seconds_per_package']:.2f} s** of one core per package, downloads and unpacking included.",

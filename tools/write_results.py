@@ -1,6 +1,6 @@
 """Write the pages of docs/results from the JSON files beside them.
 
-`hyperheat bench ... --json` makes these, `tools/collect_bugs.py` those of trained detectors, `tools/released_page.py` those of released
+`python -m benchmarks... --json` makes these, `tools/collect_bugs.py` those of trained detectors, `tools/released_page.py` those of released
 bugs, `tools/collect_check.py` those of the checker and `tools/collect_kg.py` those of trained models of statements.
 """
 
@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parents[1]))  # for the benchmarks
 sys.path.insert(0, str(Path(__file__).parent))  # also when a test runs this file
 
 from check_page import check_page
@@ -45,7 +46,7 @@ def layer_page() -> str:
             "",
             "## Plain PyTorch: `layer.json`",
             "",
-            "One layer: `hyperheat bench layer --layers 1 --dim 128 --json`, then the same with `--workload code --dim 256`. Six layers: from a run\nof the same commands without `--layers`; its slowest rows rest on two or three turns. *wd50k* at width 256 takes many minutes and is\nleft out. The machine was shared throughout: between runs, ratios moved by up to a quarter.",
+            "One layer: `python -m benchmarks.layer --layers 1 --dim 128 --json`, then the same with `--workload code --dim 256`. Six layers: from a run\nof the same commands without `--layers`; its slowest rows rest on two or three turns. *wd50k* at width 256 takes many minutes and is\nleft out. The machine was shared throughout: between runs, ratios moved by up to a quarter.",
             "",
             *_layer_table(layer),
             "",
@@ -55,7 +56,7 @@ def layer_page() -> str:
             "",
             *_layer_table(kernel),
             "",
-            "## Growth: `hyperheat bench growth --json`, in `growth.json`",
+            "## Growth: `python -m benchmarks.growth --json`, in `growth.json`",
             "",
             "Encoding graphs with twice as many edges as nodes, 2 layers of width 64: time and memory grow in line with the graph.",
             "",
@@ -64,7 +65,7 @@ def layer_page() -> str:
                 [[number(value) for value in record.values()] for record in growth],
             ),
             "",
-            "## Planning: `hyperheat bench collate --json`, in `collate.json`",
+            "## Planning: `python -m benchmarks.collate --json`, in `collate.json`",
             "",
             f"Planning a batch of 16 functions takes {collate[0]['collate_ms']} ms, a training step of 4 layers of width 128 on it",
             f"{collate[0]['step_ms']:,} ms: {100 * collate[0]['collate_share']:.1f} %.",
@@ -84,7 +85,7 @@ def extract_page() -> str:
             "Measured on one core of a shared machine, Python 3.11. Written by `python tools/write_results.py` from the JSON files",
             "in this folder.",
             "",
-            "## The standard library, its test suite included: `hyperheat bench extract --json`, in `extract.json`",
+            "## The standard library, its test suite included: `python -m benchmarks.extract --json`, in `extract.json`",
             "",
             *table(
                 [
@@ -172,7 +173,7 @@ def bugs_page(folder: Path = FOLDER) -> str:
             *_bugs_commands(details),
             "```",
             "",
-            "## Speed: `hyperheat bench bugs --json`, in `bugs-speed.json`",
+            "## Speed: `python -m benchmarks.bugs --json`, in `bugs-speed.json`",
             "",
             *_bugs_speed(speed),
             "",

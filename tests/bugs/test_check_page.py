@@ -99,7 +99,7 @@ def test_the_page_has_the_figures_and_the_commands(files: list[str], tmp_path: P
     assert "costs 0.10 s after the start with a worker and the model, 0.40 s after the\nstart alone." in page
     assert "**0.80 times** as long as pylint" in page
     assert "--limit 3000 --bug-rate 0.05 --realbugs REALBUGS --tag fix --without test --json" in page
-    assert "hyperheat bench check RICH --model MODEL --repeats 3 -j 2 --json" in page
+    assert "python -m benchmarks.check RICH --model MODEL --repeats 3 -j 2 --json" in page
 
 
 def test_a_page_without_real_fixes_and_pylint(files: list[str], tmp_path: Path):
@@ -124,7 +124,7 @@ def test_a_page_without_real_fixes_and_pylint(files: list[str], tmp_path: Path):
     ("name", "content", "message"),
     [
         ("calibration", SPEED, "expected the output of hyperheat bugs calibrate --json"),
-        ("speed", CALIBRATION, "expected the output of hyperheat bench check --json"),
+        ("speed", CALIBRATION, "expected the output of python -m benchmarks.check --json"),
         ("calibration", CALIBRATION | {"calibration": {}}, "expected the format 'hyperheat-calibration'"),
         (
             "calibration",

@@ -8,38 +8,6 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=240)
 
 
-def test_bench_layer_gives_the_promised_records():
-    done = run(
-        *[
-            "bench",
-            "layer",
-            "--workload",
-            "code",
-            "--dim",
-            "128",
-            "--layers",
-            "1",
-            "--repeats",
-            "1",
-            "--threads",
-            "1",
-            "--json",
-        ]
-    )
-    assert done.returncode == 0, done.stderr
-    records = json.loads(done.stdout)
-    assert [(r["workload"], r["dim"], r["layers"], r["pass"]) for r in records] == [
-        ("code", 128, 1, "forward"),
-        ("code", 128, 1, "forward+backward"),
-    ]
-    for record in records:
-        assert record["ms"] > 0
-        assert record["speedup_over_paper"] > 1
-        assert 0 < record["share_of_limit"] < 2
-        assert record["peak_mb"] is None or record["peak_mb"] < record["paper_peak_mb"]
-        assert set(record["others_ms"]) >= {"paper", "paper, lean", "AllSetTransformer"}
-
-
 def test_an_unknown_command_is_refused_in_words():
     done = run("benhc")
     assert done.returncode != 0
@@ -62,7 +30,7 @@ def test_a_closed_pipe_is_not_an_error():
 def test_a_missing_package_is_said_in_one_sentence():
     lines = ("import sys", "sys.modules['torch'] = None", "from hyperheat.cli import main", "main()")
     done = subprocess.run(
-        [sys.executable, "-c", "\n".join(lines), "bench", "layer"],
+        [sys.executable, "-c", "\n".join(lines), "bugs", "train", "--data", "data", "--out", "out"],
         capture_output=True,
         text=True,
         check=False,

@@ -11,7 +11,7 @@ from torch.nn import functional as F
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from hyperheat.bench.kg import NaiveModel
+from benchmarks.naive_kg import NaiveModel
 from hyperheat.kg import Questions, Statement, Statements
 from hyperheat.kg.neural.decoder import tokenise
 from hyperheat.kg.neural.graph_encoders import NoEncoder, Table

@@ -1,14 +1,15 @@
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from tests.nn.models import example_graph, make_encoder, read_states
 
+from benchmarks.workloads import code_like
 from hyperheat import VARIANTS, HeatConfig, HeatEncoder, HypergraphBuilder, Vocabulary, collate
-from hyperheat.bench.workloads import code_like
 from hyperheat.nn import AllSetConfig, AllSetEncoder
 from hyperheat.nn.embedding import sinusoids
 from hyperheat.nn.fast import attention
@@ -116,10 +117,11 @@ def test_a_batch_of_another_vocabulary_is_refused():
         encoder(collate([example_graph()], vocab))
 
 
+_ROOT = Path(__file__).parents[2]
 _TRAIN = """
 import hashlib, sys, torch
 from hyperheat import HeatConfig, HeatEncoder, Vocabulary, collate
-from hyperheat.bench.workloads import code_like
+from benchmarks.workloads import code_like
 torch.set_num_threads(2)
 graphs = code_like(functions=3)
 vocab = Vocabulary.build(graphs)
@@ -140,7 +142,9 @@ sys.stdout.write(digest.hexdigest())
 
 def test_training_on_two_threads_is_repeatable_to_the_bit():
     runs = {
-        subprocess.run([sys.executable, "-c", _TRAIN], capture_output=True, text=True, check=True).stdout
+        subprocess.run(
+            [sys.executable, "-c", _TRAIN], cwd=_ROOT, capture_output=True, text=True, check=True
+        ).stdout
         for _ in range(2)
     }
     assert len(runs) == 1

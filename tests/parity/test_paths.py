@@ -5,9 +5,9 @@ import pytest
 import torch
 from tests.nn.models import make_encoder
 
+from benchmarks.paper import PaperLayer, paper_plan
+from benchmarks.workloads import code_like, random_hypergraph
 from hyperheat import Vocabulary, collate
-from hyperheat.bench.paper import PaperLayer, paper_plan
-from hyperheat.bench.workloads import code_like, random_hypergraph
 from hyperheat.nn.fast import attention, kernel
 from hyperheat.tensors import by_size, packed
 

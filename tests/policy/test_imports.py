@@ -56,10 +56,9 @@ MAY_IMPORT = {
         "git",
         "progress",
     },
-    "bench": {"detector", "configuration", "hypergraph", "tensors", "nn", "train", "bugs", "kg", "check", "report"},
     "kg": {"extras", "files", "configuration", "hypergraph", "tensors", "nn", "train"},
     "cli": {
-        *("hypergraph", "tensors", "nn", "pycode", "rewrites", "train", "bugs", "bench", "kg", "report"),
+        *("hypergraph", "tensors", "nn", "pycode", "rewrites", "train", "bugs", "kg", "report"),
         *("check", "detector", "files", "configuration", "workers", "progress"),
     },
 }

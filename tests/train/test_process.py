@@ -60,9 +60,10 @@ def test_two_processes_give_the_loss_curve_of_one_with_the_doubled_batch(tmp_pat
     assert steps_of(tmp_path / "one") == steps_of(tmp_path / "two")
 
 
+ROOT = Path(__file__).parents[2]
 FREE_MEMORY = """
 import numpy as np
-from hyperheat.bench.timing import _status_kb
+from benchmarks.timing import _status_kb
 from hyperheat.train.process import freed_memory_kept
 
 before = _status_kb("VmRSS")
@@ -75,6 +76,8 @@ print(_status_kb("VmRSS") - before)
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other libraries have no such option")
 def test_freed_memory_is_kept_until_the_end():
-    run = subprocess.run([sys.executable, "-c", FREE_MEMORY], capture_output=True, text=True, check=True)
+    run = subprocess.run(
+        [sys.executable, "-c", FREE_MEMORY], cwd=ROOT, capture_output=True, text=True, check=True
+    )
     kept, after = map(int, run.stdout.split())
     assert kept > 150_000 > after + 100_000

@@ -18,8 +18,6 @@ app = App(
     version=hyperheat.__version__,
     help_format="plaintext",  # rich's renderer of markup would double the time of --help
 )
-bench = App(name="bench", help="Measure speed, side by side with other ways to do the same.")
-app.command(bench)
 bugs = App(name="bugs", help="Bugs in Python functions: make data, train detectors, measure them.")
 app.command(bugs)
 kg = App(name="kg", help="Statements with qualifiers: import, check and complete them.")
@@ -54,34 +52,6 @@ app.command(
 )
 app.command("hyperheat.cli.demo:demo", help="Check a small example that comes with the package.")
 app.command("hyperheat.cli.graph:graph", help="Show the hypergraph of Python functions.")
-bench.command("hyperheat.cli.bench:layer", help="Layers of HEAT beside the paper's algorithm and peers.")
-bench.command("hyperheat.cli.bench:growth", help="Time and memory from 10,000 to 200,000 nodes.")
-bench.command("hyperheat.cli.bench:collate", help="Planning a batch beside a training step.")
-bench.command(
-    "hyperheat.cli.bench_extract:bench_extract",
-    name="extract",
-    help="Python functions to hypergraphs, beside parsing alone.",
-)
-bench.command(
-    "hyperheat.cli.bench_bugs:bench_bugs",
-    name="bugs",
-    help="Bug samples made, learned and answered per second, by encoder.",
-)
-bench.command(
-    "hyperheat.cli.bench_mine:bench_mine",
-    name="mine",
-    help="Releases of packages compared, in search of bugs that shipped.",
-)
-bench.command(
-    "hyperheat.cli.bench_kg:bench_kg",
-    name="kg",
-    help="Seconds per epoch of models of statements, by encoder, beside a naive path.",
-)
-bench.command(
-    "hyperheat.cli.bench_check:bench_check",
-    name="check",
-    help="Scans with and without a cache, beside pylint.",
-)
 bugs.command("hyperheat.cli.bugs_corpus:corpus", help="Make functions with and without a bug from packages.")
 bugs.command(
     "hyperheat.cli.bugs_mine:mine",

@@ -1,9 +1,10 @@
 """How long a scan takes and how much memory: cold, warm and after a change of one function, beside pylint.
 
-All work on a copy of the code, which is changed, and with caches of their own, which are thrown away.
+All work on a copy of the code, which is changed, with temporary caches.
 """
 
 import ast
+import json as json_module
 import os
 import shutil
 import statistics
@@ -11,11 +12,15 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from hyperheat.bench.processes import Run, run_command
+from cyclopts import Parameter
 
-__all__ = ["change_function", "find_pylint", "measure_check"]
+import hyperheat
+from benchmarks.command import Positive, fail, run
+from benchmarks.timing import Run, run_command
+
+__all__ = ["STEPS", "change_function", "find_pylint", "main", "measure_check"]
 
 _PYLINT_USAGE = 32
 """The exit code of pylint when it was called wrongly; those below say what was found."""
@@ -133,3 +138,84 @@ def change_function(code: Path, number: int) -> None:
                 path.write_text("".join(lines), encoding="utf-8")
                 return
     raise ValueError(f"{code}: expected a function of several lines, got none")
+
+
+STEPS = {
+    "start": "start, nothing to scan",
+    "ready": "start with worker and model",
+    "cold": "cold scan, empty cache",
+    "warm": "warm scan, nothing changed",
+    "changed": "one function changed",
+    "pylint": "pylint",
+}
+
+
+def main(
+    path: Path | None = None,
+    /,
+    *,
+    model: Path | None = None,
+    repeats: Positive = 3,
+    jobs: Annotated[Positive, Parameter(alias="-j")] = 2,
+    pylint: bool = True,
+    json: bool = False,
+) -> None:
+    """Scan a copy of some code with an empty cache, again, and after a change, in turns with pylint if it is installed.
+
+    Parameters
+    ----------
+    path
+        A file or folder of Python code; the source of hyperheat itself unless given.
+    model
+        A folder that bugs export wrote; the model in the package unless given.
+    repeats
+        Turns that each takes; the median counts.
+    jobs
+        Processes of each scan, those of pylint too.
+    pylint
+        Whether to measure pylint beside it, if it is there.
+    json
+        Print one JSON object.
+    """
+    source = path or Path(hyperheat.__file__).parent
+    if not source.exists():
+        fail(f"{source}: no such file or folder")
+    try:
+        measured = measure_check(
+            source,
+            model=model,
+            repeats=repeats,
+            jobs=jobs,
+            pylint=find_pylint() if pylint else None,
+            progress=lambda line: sys.stderr.write(f"{line}\n"),
+        )
+    except (ValueError, OSError, SyntaxError) as error:
+        fail(error)
+    content = {"code": source.resolve().name, **measured}
+    sys.stdout.write((json_module.dumps(content, indent=1) if json else _table(content)) + "\n")
+
+
+def _table(content: dict[str, Any]) -> str:
+    rows = [
+        f"{content['code']}: {content['files']:,} files, {content['lines']:,} lines; medians of {content['repeats']} turns, "
+        f"{content['jobs']} processes",
+        "",
+    ]
+    for step, seconds in content["seconds"].items():
+        peak = content["peak_mb"].get(step)
+        rows.append(f"{STEPS[step]:<28} {seconds:>8.2f} s" + (f"  {peak:>7,} MB" if peak else ""))
+    after = content["changed_after"]
+    rows += [
+        "",
+        f"one changed function: {after['ready']:.2f} s after the start with worker and model,",
+        f"{after['start']:.2f} s after the start without",
+    ]
+    if content["over_pylint"] is None:
+        rows.append("pylint was not measured: it is not installed, or was not asked for")
+    else:
+        rows.append(f"a cold scan takes {content['over_pylint']:.2f} times as long as pylint")
+    return "\n".join(rows)
+
+
+if __name__ == "__main__":
+    run(main)

@@ -8,14 +8,15 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
-from hyperheat.bench.paper import PaperLayer, paper_plan
-from hyperheat.bench.timing import interleaved_ms, peak_mb
-from hyperheat.bench.workloads import WORKLOADS
+from benchmarks.command import Positive, print_records, run, use_kernel
+from benchmarks.paper import PaperLayer, paper_plan
+from benchmarks.timing import interleaved_ms, peak_mb
+from benchmarks.workloads import WORKLOADS
 from hyperheat.nn import HeatConfig, HeatLayer
 from hyperheat.nn.peers.allset import AllSetConfig, AttentionPool
 from hyperheat.tensors import HypergraphBatch, Vocabulary, collate
 
-__all__ = ["FF", "Pass", "measure_layers", "useful_flops"]
+__all__ = ["FF", "Pass", "main", "measure_layers", "useful_flops"]
 
 Pass = Literal["forward", "forward+backward"]
 PASSES: tuple[Pass, ...] = ("forward", "forward+backward")
@@ -178,3 +179,67 @@ def useful_flops(config: HeatConfig, batch: HypergraphBatch[Tensor]) -> int:
 
 def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, 1)
+
+
+def main(
+    *,
+    workload: list[Literal["code", "wd50k"]] | None = None,
+    dim: list[Literal[128, 256]] | None = None,
+    layers: list[Positive] | None = None,
+    repeats: Positive = 5,
+    threads: Positive | None = None,
+    kernel: bool = False,
+    json: bool = False,
+) -> None:
+    """Measure forward and forward+backward of stacks of HEAT layers on the CPU, in plain PyTorch unless told otherwise.
+
+    The paper's algorithm (packed rows, masked nn.MultiheadAttention, scattered maximum), a lean form of it, AllSet and,
+    where installed, PyTorch Geometric's HypergraphConv take turns with ours in the same process.
+
+    Parameters
+    ----------
+    workload
+        code: 16 Python functions; wd50k: a knowledge graph with qualifiers. Both unless given.
+    dim
+        Width of the states; 128 has a feed-forward width of 512, 256 of 2048. Both unless given.
+    layers
+        Depth of the stack; 1 and 6 unless given.
+    repeats
+        Turns each contestant takes; the median counts.
+    threads
+        Threads of torch; as many as it chooses unless given.
+    kernel
+        Ours uses the compiled kernel for small edges; needs a C compiler.
+    json
+        Print a list of records.
+    """
+    if kernel:
+        use_kernel(True)
+    if threads is not None:
+        torch.set_num_threads(threads)
+    records = measure_layers(
+        workload or ["code", "wd50k"], dim or [128, 256], layers or [1, 6], repeats=repeats
+    )
+    columns = {
+        "workload": "workload",
+        "dim": "dim",
+        "layers": "layers",
+        "pass": "pass",
+        "ms": "ms",
+        "speedup_over_paper": "over paper",
+        "peak_mb": "peak MB",
+        "paper_peak_mb": "paper MB",
+        "share_of_limit": "of limit",
+        "paper, lean": "lean paper ms",
+        "AllSetTransformer": "AllSet ms",
+        "HypergraphConv": "PyG conv ms",
+    }
+    print_records(
+        ({**record.pop("others_ms"), **record} if not json else record for record in records),
+        columns,
+        as_json=json,
+    )
+
+
+if __name__ == "__main__":
+    run(main)

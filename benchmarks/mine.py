@@ -1,15 +1,18 @@
-"""How fast the releases of packages are compared."""
+"""How fast the releases of packages are compared, in search of bugs that shipped."""
 
+import json as json_module
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+from benchmarks.command import fail, run
 from hyperheat.bugs.corpus.packages import CorpusError
 from hyperheat.bugs.mining.registry import Registry
 from hyperheat.bugs.mining.releases import mine_package
 
-__all__ = ["PACKAGES", "RELEASES", "measure_mining"]
+__all__ = ["PACKAGES", "RELEASES", "main", "measure_mining"]
 
 PACKAGES = (
     *("autopep8", "aws-sam-cli", "cfn-lint", "construct", "csvkit", "datashader", "discord-py"),
@@ -52,3 +55,32 @@ def measure_mining(
         "changed_functions": counts["changed functions"],
         "fixes": counts["fixes"],
     }
+
+
+def main(packages: tuple[str, ...] = (), /, *, json: bool = False) -> None:
+    """Compare the 40 newest releases of 40 packages, which are downloaded, and look for bugs that shipped.
+
+    Parameters
+    ----------
+    packages
+        Other packages to measure with.
+    json
+        Print a JSON object.
+    """
+    try:
+        record = measure_mining(packages or PACKAGES, tell=lambda line: sys.stderr.write(f"{line}\n"))
+    except (ValueError, OSError) as error:
+        fail(error)
+    if json:
+        sys.stdout.write(json_module.dumps(record) + "\n")
+        return
+    sys.stdout.write(
+        f"{record['packages']} packages, {record['releases']:,} releases, {record['changed_functions']:,} changed "
+        f"functions, {record['fixes']} fixes\n"
+        f"per package: {record['seconds_per_package']:.2f} s of one core, {record['waiting_per_package']:.1f} s of "
+        "waiting with downloads\n"
+    )
+
+
+if __name__ == "__main__":
+    run(main)

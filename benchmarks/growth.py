@@ -1,4 +1,4 @@
-"""How time and memory grow with the graph, and what planning a batch costs beside a training step."""
+"""How time and memory grow with the size of a graph."""
 
 import time
 from collections.abc import Iterator
@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from hyperheat.bench.timing import interleaved_ms, peak_mb
-from hyperheat.bench.workloads import code_like, random_hypergraph
+from benchmarks.command import print_records, run
+from benchmarks.timing import interleaved_ms, peak_mb
+from benchmarks.workloads import random_hypergraph
 from hyperheat.nn import HeatConfig, HeatEncoder
 from hyperheat.tensors import Vocabulary, collate
 
-__all__ = ["measure_collate", "measure_growth"]
+__all__ = ["main", "measure_growth"]
 
 
 def measure_growth(sizes: tuple[int, ...] = (10_000, 50_000, 200_000)) -> Iterator[dict[str, Any]]:
@@ -44,24 +45,25 @@ def measure_growth(sizes: tuple[int, ...] = (10_000, 50_000, 200_000)) -> Iterat
         }
 
 
-def measure_collate(functions: int = 16, repeats: int = 7) -> dict[str, Any]:
-    """The time of `collate` beside a training step of 4 layers of width 128 on the same functions."""
-    graphs = code_like(functions)
-    vocab = Vocabulary.build(graphs)
-    torch.manual_seed(0)
-    encoder = HeatEncoder(HeatConfig(dim=128, layers=4, ff=512), vocab)
-    optimiser = torch.optim.Adam(encoder.parameters(), lr=1e-4)
-    batch = collate(graphs, vocab).to_torch()
+def main(*, json: bool = False) -> None:
+    """Encode graphs of 10,000, 50,000 and 200,000 nodes, with twice as many edges, and show the growth.
 
-    def step() -> None:
-        states = encoder(batch)
-        (states.nodes[:, 0].mean() + states.edges[:, 0].mean()).backward()
-        optimiser.step()
-        optimiser.zero_grad(set_to_none=True)
-
-    ms = interleaved_ms({"collate": lambda: collate(graphs, vocab), "step": step}, repeats=repeats)
-    return {
-        "collate_ms": round(ms["collate"], 2),
-        "step_ms": round(ms["step"], 2),
-        "collate_share": round(ms["collate"] / ms["step"], 4),
+    Parameters
+    ----------
+    json
+        Print a list of records.
+    """
+    columns = {
+        "nodes": "nodes",
+        "edges": "edges",
+        "plan_ms": "plan ms",
+        "encode_ms": "encode ms",
+        "encode_us_per_node": "us per node",
+        "peak_mb": "peak MB",
+        "peak_kb_per_node": "KB per node",
     }
+    print_records(measure_growth(), columns, as_json=json)
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,17 +1,20 @@
 """How fast samples are made of Python functions, and how fast each encoder trains on them and answers."""
 
+import json as json_module
 import statistics
+import sys
 import sysconfig
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
-from hyperheat.bench.timing import interleaved_ms
+from benchmarks.command import Positive, fail, run
+from benchmarks.timing import interleaved_ms
 from hyperheat.bugs.answers import answer_all
 from hyperheat.bugs.corpus.duplicates import PackageIndex, index_package, plan_packages
 from hyperheat.bugs.corpus.random_bugs import make_shard
@@ -28,7 +31,7 @@ from hyperheat.detector.sample import Sample
 from hyperheat.tensors import BudgetSampler, Vocabulary
 from hyperheat.train.learner import Learner
 
-__all__ = ["ENCODERS", "measure_bugs", "measure_encoders", "measure_making"]
+__all__ = ["ENCODERS", "main", "measure_bugs", "measure_encoders", "measure_making"]
 
 ENCODERS = ("heat", "gnn", "great", "allset", "binarised")
 _SOURCE = "email"
@@ -138,3 +141,56 @@ def _asker(detector: TrainedDetector, samples: Sequence[Sample]) -> Callable[[],
             pass
 
     return run
+
+
+def main(
+    *,
+    encoder: list[Literal["heat", "gnn", "great", "allset", "binarised"]] | None = None,
+    dim: Positive = 128,
+    repeats: Positive = 5,
+    threads: Positive | None = None,
+    json: bool = False,
+) -> None:
+    """Make samples of a part of the standard library; then all encoders train on some of them and answer, in turns.
+
+    Samples are counted per second that one core works, graphs per second of waiting; planning a batch is included.
+
+    Parameters
+    ----------
+    encoder
+        binarised is HEAT on hypergraphs cut into pairs. All unless given.
+    dim
+        Width of the states of all encoders; each is as deep as in its recipe.
+    repeats
+        Turns each contestant takes; the median counts.
+    threads
+        Threads of torch; as many as it chooses unless given.
+    json
+        Print a list of records.
+    """
+    if threads is not None:
+        torch.set_num_threads(threads)
+    try:
+        records = list(measure_bugs(encoder or ENCODERS, dim, repeats=repeats))
+    except ValueError as error:
+        fail(error)
+    sys.stdout.write((json_module.dumps(records, indent=1) if json else _table(records, dim)) + "\n")
+
+
+def _table(records: Iterable[dict[str, Any]], dim: int) -> str:
+    rates = {(record["what"], record["encoder"]): record["per_second"] for record in records}
+    title = f"graphs per second at width {dim}"
+    rows = [
+        f"samples made per second of one core: {rates['making', None]:,.1f}",
+        "",
+        f"{title}  {'training':>10}  {'inference':>10}",
+    ]
+    for what, name in rates:
+        if what == "training":
+            cells = (f"{rates[step, name]:>10,.1f}" for step in ("training", "inference"))
+            rows.append("  ".join([f"{name:<{len(title)}}", *cells]))
+    return "\n".join(rows)
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,12 +1,12 @@
-"""`hyperheat bench bugs` on a small project."""
+"""`python -m benchmarks.bugs` on a small project."""
 
 import json
 from pathlib import Path
 
 import pytest
 
-from hyperheat.bench import bugs as bench
-from hyperheat.cli.bench_bugs import bench_bugs
+from benchmarks import bugs as bench
+from benchmarks.bugs import main as bench_bugs
 
 PACKAGE = Path(__file__).parents[1] / "bugs" / "corpus" / "project" / "inventory"
 

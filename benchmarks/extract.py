@@ -1,4 +1,4 @@
-"""`hyperheat bench extract`: how fast functions become hypergraphs, beside parsing and tokenizing alone."""
+"""How fast Python functions become hypergraphs, beside parsing and tokenizing alone."""
 
 import ast
 import io
@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from benchmarks.command import fail, run
 from hyperheat.pycode import SourceError, extract
 from hyperheat.pycode.calls.project import ProjectIndex
 
-__all__ = ["ExtractionSpeed", "bench_extract", "measure"]
+__all__ = ["ExtractionSpeed", "main", "measure"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +32,7 @@ class ExtractionSpeed:
     files_failed: int
 
 
-def bench_extract(*, json: bool = False, paths: list[Path] | None = None) -> None:
+def main(*, json: bool = False, paths: list[Path] | None = None) -> None:
     """Measure extraction on the standard library of the running Python, test suite included.
 
     Parameters
@@ -44,8 +45,7 @@ def bench_extract(*, json: bool = False, paths: list[Path] | None = None) -> Non
     roots = paths or [Path(sysconfig.get_paths()["stdlib"])]
     for root in roots:
         if not root.exists():
-            sys.stderr.write(f"{root}: expected a file or folder, got nothing there\n")
-            raise SystemExit(2)
+            fail(f"{root}: no such file or folder")
     speed = measure(roots)
     sys.stdout.write((json_module.dumps(asdict(speed)) if json else _table(speed)) + "\n")
 
@@ -115,3 +115,7 @@ def _table(speed: ExtractionSpeed) -> str:
     ]
     width = max(len(name) for name, _ in rows)
     return "\n".join(f"{name:<{width}}  {value}" for name, value in rows)
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,11 +1,11 @@
-"""`hyperheat bench extract` on a small folder."""
+"""`python -m benchmarks.extract` on a small folder."""
 
 import json
 from pathlib import Path
 
 import pytest
 
-from hyperheat.cli.bench_extract import bench_extract
+from benchmarks.extract import main as bench_extract
 
 
 @pytest.fixture
@@ -41,4 +41,4 @@ def test_a_missing_folder_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixt
     with pytest.raises(SystemExit) as stop:
         bench_extract(paths=[tmp_path / "none"])
     assert stop.value.code == 2
-    assert "expected a file or folder" in capsys.readouterr().err
+    assert "no such file or folder" in capsys.readouterr().err

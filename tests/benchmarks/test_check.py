@@ -1,4 +1,4 @@
-"""`hyperheat bench check`, with stand-ins for the programs that it measures."""
+"""`python -m benchmarks.check`, with stand-ins for the programs that it measures."""
 
 import ast
 import json
@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from hyperheat.bench import check as bench
-from hyperheat.bench.check import change_function, find_pylint, measure_check
-from hyperheat.bench.processes import Run, run_command
-from hyperheat.cli.bench_check import bench_check
+from benchmarks import check as bench
+from benchmarks.check import change_function, find_pylint, measure_check
+from benchmarks.check import main as bench_check
+from benchmarks.timing import Run, run_command
 
 
 @pytest.fixture
@@ -138,7 +138,7 @@ def test_pylint_is_looked_for_beside_python_then_on_the_path(tmp_path: Path, mon
 def test_the_command(
     code: Path, programs: Programs, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
-    monkeypatch.setattr("hyperheat.cli.bench_check.find_pylint", lambda: "pylint")
+    monkeypatch.setattr("benchmarks.check.find_pylint", lambda: "pylint")
     bench_check(code, json=True)
     content = json.loads(capsys.readouterr().out)
     assert content["code"] == "shapes"

@@ -1,4 +1,4 @@
-"""`hyperheat bench kg` on few statements."""
+"""`python -m benchmarks.kg` on few statements."""
 
 import json
 import shutil
@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from tests.kg.neural_data import dataset, random_statements
 
-from hyperheat.bench import kg as bench
-from hyperheat.cli.bench_kg import bench_kg
+from benchmarks import kg as bench
+from benchmarks.kg import main as bench_kg
 from hyperheat.nn.fast.kernel import unload
 
 SMALL = ("model.encoder.dim=16", "model.decoder.ff=24", "batch=30")
@@ -27,7 +27,7 @@ def test_both_ways_have_equal_losses_and_scores(encoder):
 
 
 def test_ways_that_differ_are_not_compared(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(bench, "rotate", lambda x, r: x)
+    monkeypatch.setattr("benchmarks.naive_kg.rotate", lambda x, r: x)
     with pytest.raises(ValueError, match=r"stare: expected scores equal to 0\.0001, got a difference of"):
         list(bench.measure(DATA, ["stare"], SMALL, naive_batch=20, repeats=1))
 

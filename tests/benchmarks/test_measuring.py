@@ -3,11 +3,12 @@ import time
 import numpy as np
 import pytest
 
+from benchmarks.collate import measure_collate
+from benchmarks.growth import measure_growth
+from benchmarks.layer import useful_flops
+from benchmarks.timing import interleaved_ms, peak_mb
+from benchmarks.workloads import code_like, random_hypergraph, wd50k_like
 from hyperheat import HeatConfig, Vocabulary, collate
-from hyperheat.bench.growth import measure_collate, measure_growth
-from hyperheat.bench.layer import useful_flops
-from hyperheat.bench.timing import interleaved_ms, peak_mb
-from hyperheat.bench.workloads import code_like, random_hypergraph, wd50k_like
 
 
 def test_contestants_take_turns_after_a_warm_up():
