@@ -1,16 +1,23 @@
 """The head against its equations, written as loops over samples, locations and rewrites."""
 
+import math
+from random import Random
+from statistics import mean
+
 import numpy as np
 import pytest
 import torch
-from tests.bugs.samples import all_samples
+from tests.bugs.samples import SOURCE, all_samples, origin
 
 from hyperheat.bugs.encoders import build_encoder, view_of
-from hyperheat.bugs.model import BugHead, BugModel, losses
+from hyperheat.bugs.model import BugHead, BugModel, dense_losses, losses
 from hyperheat.bugs.recipes import RECIPES
 from hyperheat.detector.batch import collate_samples
-from hyperheat.detector.sample import NO_BUG
+from hyperheat.detector.sample import NO_BUG, make_sample
 from hyperheat.detector.views import Hyperedges
+from hyperheat.pycode import extract, extract_function
+from hyperheat.rewrites import candidates
+from hyperheat.rewrites.planting import choose_together, plant
 from hyperheat.tensors import Vocabulary
 
 DIM = 8
@@ -84,6 +91,32 @@ def test_the_head_is_its_equations():
     (fast,) = torch.autograd.grad(loss, nodes, retain_graph=True)
     (slow,) = torch.autograd.grad(total, nodes)
     assert torch.allclose(fast, slow, atol=1e-5)
+
+
+def test_the_dense_loss_is_its_equation():
+    module = extract(SOURCE)
+    samples = []
+    for function in module.functions:
+        text, repairs = plant(choose_together(candidates(function), 0.3, Random(1)), function.source)
+        samples.append(make_sample(extract_function(text, function, module.facts), repairs, origin()))
+    view = Hyperedges()
+    batch = collate_samples(samples, view, Vocabulary.build(sample.graph for sample in samples)).to_torch()
+    head = BugHead(DIM, dropout=0.0).double().eval()
+    scores = head(torch.randn(batch.graphs.num_nodes, DIM, dtype=torch.float64), batch)
+    changed, unchanged, repaired, start = [], [], [], 0
+    for g, sample in enumerate(samples):
+        locations = sorted(set(sample.candidates.location.tolist()))
+        bugs = {int(sample.candidates.location[repair]) for repair in sample.repairs}
+        here = batch.by_sample.owner[batch.by_location.owner] == g
+        rewrites = dict(zip(batch.candidate[here].tolist(), scores.rewrites[here].tolist(), strict=True))
+        for place, location in enumerate(locations, start):
+            p = torch.sigmoid(scores.places[place]).item()
+            (changed if location in bugs else unchanged).append(-math.log(p if location in bugs else 1 - p))
+        repaired += [-rewrites[repair] for repair in sample.repairs]
+        start += len(locations)
+    location, repair = dense_losses(scores, batch)
+    assert location.item() == pytest.approx(2 * (mean(changed) + mean(unchanged)), rel=1e-5)
+    assert repair.item() == pytest.approx(2 * mean(repaired), rel=1e-5)
 
 
 @pytest.mark.parametrize("name", RECIPES)

@@ -12,7 +12,7 @@ from hyperheat.bugs.dataset import Dataset, read_manifest
 from hyperheat.bugs.folder import load_trained
 from hyperheat.bugs.metrics import Answers, measure
 from hyperheat.bugs.recipes import RECIPES
-from hyperheat.bugs.training import train_detector
+from hyperheat.bugs.training import BugJob, train_detector
 from hyperheat.cli import app
 
 PROJECT = Path(__file__).parent / "corpus" / "project"
@@ -49,6 +49,36 @@ def test_a_tiny_model_learns_its_bugs_by_heart(corpus, run):
     planted = next(index for index, sample in enumerate(data) if sample.kind == "variable-misuse")
     found = answer(detector, [data[planted]])
     assert found.finding.all()
+
+
+def test_a_dense_phase_comes_first_and_is_resumed_to_the_bit(tmp_path):
+    corpus = tmp_path / "corpus"
+    build_corpus(
+        source_packages(PROJECT), corpus, CorpusSettings(clean=0.34, dense=2, pairs=False), workers=1
+    )
+    settings = RECIPES["smallest"]()
+    changed = {"max_steps": 8, "validate_every": 8, "threads": 1, "warmup": 1, "log_every": 1}
+    settings = replace(
+        settings, budget=1_000, dense_steps=5, largest=400, train=replace(settings.train, **changed)
+    )
+    train_detector(settings, corpus, tmp_path / "whole")
+    cut = replace(settings, train=replace(settings.train, max_minutes=1e-9))
+    for _ in range(8):
+        train_detector(cut, corpus, tmp_path / "parts", resume=True)
+    train_detector(settings, corpus, tmp_path / "parts", resume=True)
+    weights = [
+        max((tmp_path / run / "checkpoints").iterdir()) / "model.safetensors" for run in ("whole", "parts")
+    ]
+    assert weights[0].read_bytes() == weights[1].read_bytes()
+    job = BugJob(settings, corpus)
+    first, second = job.batches(0), job.batches(1)
+    assert len(first) == 5
+    assert [job.load(batch)[1] for batch in (*first, *second)] == [True] * 5 + [False] * len(second)
+    assert max(job._sizes[batch].max() for batch in (*first, *second)) <= 400
+    plain = build_corpus(source_packages(PROJECT), tmp_path / "plain", CorpusSettings(clean=0.34), workers=1)
+    assert plain.samples_made
+    with pytest.raises(ValueError, match="plain: expected dense samples in the split 'train', got none"):
+        BugJob(settings, tmp_path / "plain")
 
 
 def test_training_begins_with_the_weights_of_another_run(corpus, run, tmp_path):

@@ -43,20 +43,27 @@ def choose_together(rewrites: Sequence[Rewrite], rate: float, rng: Random) -> li
 
     A kind is drawn in proportion to the root of the number of its locations.
     """
-    places = len({rewrite.location for rewrite in rewrites})
+    groups: dict[str, dict[Span, list[Rewrite]]] = {}
+    for rewrite in rewrites:
+        groups.setdefault(rewrite.kind, {}).setdefault(rewrite.location, []).append(rewrite)
+    reach = {(kind, place): _reach(*group) for kind, at in groups.items() for place, group in at.items()}
+    places = len({location for _, location in reach})
     count = min(max(1, sum(rng.random() < rate for _ in range(places))), _MOST)
-    left = list(rewrites)
     chosen: list[Rewrite] = []
-    while left and len(chosen) < count:
-        locations: dict[str, set[Span]] = {}
-        for rewrite in left:
-            locations.setdefault(rewrite.kind, set()).add(rewrite.location)
-        kinds = sorted(locations)
-        kind = rng.choices(kinds, [len(locations[kind]) ** 0.5 for kind in kinds])[0]
-        location = _draw(sorted(locations[kind]), rng)
-        drawn = _draw([r for r in left if r.kind == kind and r.location == location], rng)
-        chosen.append(drawn)
-        left = [rewrite for rewrite in left if not _touch(rewrite, drawn)]
+    while groups and len(chosen) < count:
+        kind = rng.choices(list(groups), [len(at) ** 0.5 for at in groups.values()])[0]
+        location = _draw(list(groups[kind]), rng)
+        chosen.append(_draw(groups[kind][location], rng))
+        start, end = reach[kind, location]
+        groups = {
+            kind: kept
+            for kind, at in groups.items()
+            if (
+                kept := {
+                    p: g for p, g in at.items() if reach[kind, p].end < start or end < reach[kind, p].start
+                }
+            )
+        }
     return sorted(chosen, key=_reach)
 
 
@@ -91,16 +98,10 @@ def _growth(edit: Edit) -> int:
     return len(edit.text) - (edit.end - edit.start)
 
 
-def _reach(rewrite: Rewrite) -> Span:
-    """From the first character that a rewrite changes to the last."""
-    if rewrite.spelling is None:
-        return rewrite.location
-    return Span(rewrite.edits[0].start, rewrite.edits[-1].end)
-
-
-def _touch(one: Rewrite, other: Rewrite) -> bool:
-    first, second = sorted((_reach(one), _reach(other)))
-    return second.start <= first.end
+def _reach(*rewrites: Rewrite) -> Span:
+    """From the first character that some rewrites change to the last."""
+    spans = [r.location if r.spelling is None else Span(r.edits[0].start, r.edits[-1].end) for r in rewrites]
+    return Span(min(span.start for span in spans), max(span.end for span in spans))
 
 
 def seeded(*key: object) -> Random:
