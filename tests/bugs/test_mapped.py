@@ -12,11 +12,10 @@ from tests.bugs.samples import SOURCE, all_samples, origin
 
 from hyperheat.bugs.dataset import HEAD
 from hyperheat.bugs.mapped import EncodedStrings, MappedSamples
-from hyperheat.bugs.metrics import CLEAN
 from hyperheat.bugs.model import BugModel
 from hyperheat.bugs.shards import write_shard
 from hyperheat.detector.batch import collate_samples
-from hyperheat.detector.sample import DENSE, Sample, make_sample
+from hyperheat.detector.sample import DENSE, NO_BUG, Sample, make_sample
 from hyperheat.detector.views import Hyperedges
 from hyperheat.files import file_sha256
 from hyperheat.nn import HeatConfig, HeatEncoder
@@ -79,7 +78,7 @@ def test_it_knows_sizes_kinds_and_tags(samples, tmp_path):
     mapped = MappedSamples(write_dataset(tmp_path, samples), "train")
     assert len(mapped) == len(samples)
     assert mapped.sizes.tolist() == [sample.graph.num_nodes for sample in samples]
-    kinds = [s.candidates.kind[s.repairs[0]] if s.repairs else CLEAN for s in samples]
+    kinds = [s.candidates.kind[s.repairs[0]] if s.repairs else NO_BUG for s in samples]
     assert mapped.kinds.tolist() == kinds
     assert mapped.having(DENSE).tolist() == [DENSE in sample.origin.tags for sample in samples]
     assert not mapped.having("repaired").any()

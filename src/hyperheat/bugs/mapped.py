@@ -19,9 +19,8 @@ from typing import Any
 import numpy as np
 
 from hyperheat.bugs.dataset import Dataset, read_manifest
-from hyperheat.bugs.metrics import CLEAN
 from hyperheat.detector.batch import BugBatch, JoinedCandidates, collate_candidates
-from hyperheat.detector.sample import Sample
+from hyperheat.detector.sample import NO_BUG, Sample
 from hyperheat.tensors import Segments, Strings, Vocabulary
 from hyperheat.tensors.collation import JoinedColumns, collate_columns
 from hyperheat.tensors.indices import running_sum
@@ -88,7 +87,7 @@ class MappedSamples:
 
     @property
     def kinds(self) -> np.ndarray:
-        """The kind of bug of each sample, or CLEAN; of a dense sample that of its first bug."""
+        """The kind of bug of each sample, or NO_BUG; of a dense sample that of its first bug."""
         return self._columns["kind"]
 
     def having(self, tag: str) -> np.ndarray:
@@ -213,7 +212,7 @@ def _columns_of(sample: Sample, strings: dict[str, int], tags: dict[str, int]) -
         "candidates": [len(candidates)],
         "repairs": [len(sample.repairs)],
         "tags": [sum(1 << bit for bit in bits)],
-        "kind": [candidates.kind[sample.repairs[0]] if sample.repairs else CLEAN],
+        "kind": [candidates.kind[sample.repairs[0]] if sample.repairs else NO_BUG],
         "label": number[graph.label],
         "relation": number[graph.relation],
         "arity": np.diff(graph.offsets),
