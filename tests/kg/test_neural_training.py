@@ -1,6 +1,7 @@
 """Training through the one loop: learning by heart, resuming, folders, and the commands."""
 
 import json
+import runpy
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from hyperheat.kg.ranking import evaluate as evaluate_scorer
 from hyperheat.nn.aggregate import CrossAttentionAggregate
 from hyperheat.train import TrainSettings
 
+COLLECTING = runpy.run_path(str(Path(__file__).parents[2] / "tools" / "collect_kg.py"))
 ALL = random_statements(40)
 DATA = dataset(ALL[:30], ALL[30:35], ALL[35:])
 FEW = random_statements(16, entities=10)
@@ -221,10 +223,17 @@ def test_the_commands_train_and_evaluate(folder: Path, capsys: pytest.CaptureFix
     train(data=str(folder), out=folder / "run", recipe="smallest", set=quick)
     vectors = folder / "vectors.safetensors"
     evaluate(model=str(folder / "run" / "best"), data=str(folder), export=vectors, json=True)
-    shown = json.loads(capsys.readouterr().out)
+    printed = capsys.readouterr().out
+    shown = json.loads(printed)
     assert shown["protocol"]["name"] == "stare"
     assert shown["metrics"]["both"]["queries"] == 10
     assert vectors.exists()
+    # the tool that makes the page of results reads the folder
+    (folder / "run" / "eval-test.json").write_text(printed)
+    ((run,),) = COLLECTING["read_rows"]([("heat", folder / "run")]).values()
+    assert run.log[-1]["step"] == 4
+    recipe, changes = COLLECTING["find_recipe"](RECIPES, run.settings)
+    assert (recipe, sorted(changes)) == ("smallest", sorted(quick))
 
 
 @pytest.mark.parametrize(

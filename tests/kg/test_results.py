@@ -1,53 +1,80 @@
-"""The page of results from runs in miniature: training and evaluation by the real commands."""
+"""The page of results, from runs with fixed figures; `test_neural_training.py` checks that real runs are read as well."""
 
-import io
 import json
 import runpy
 import shutil
-from contextlib import redirect_stdout
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
 import pytest
-from tests.kg.neural_data import random_statements
 
-from hyperheat.cli.kg import evaluate, train
+from hyperheat.files import file_sha256
+from hyperheat.kg import Protocol
+from hyperheat.kg.neural.recipes import RECIPES
+from hyperheat.kg.ranking import STARE, RankEvaluation, Ranking
+from hyperheat.options import override, to_dict
+from hyperheat.train.run import State
 
 ROOT = Path(__file__).parents[2]
 collecting = SimpleNamespace(**runpy.run_path(str(ROOT / "tools" / "collect_kg.py")))
 kg_page = runpy.run_path(str(ROOT / "tools" / "write_results.py"))["kg_page"]
 
 TRAINING = ("train.max_steps=3", "train.warmup=1", "train.log_every=1", "train.threads=1")
-RUNS = {"heat": 0, "heat again": 1}
+RANKS = {
+    "heat": [[1, 2, 3, 4, 5], [1, 1, 2, 10, 20]],
+    "heat again": [[1, 1, 3, 4, 6], [1, 2, 2, 8, 20]],
+    "heuristic": [[2, 2, 3, 40, 5.5], [1, 9, 2, 10, 20]],
+}
 KEYS = ["row", "mrr", "h1", "h10", "protocol", "minutes", "seeds"]
 
 
-def printed(model: str, data: Path, **options: bool) -> str:
-    """What an evaluation prints as JSON."""
-    with redirect_stdout(io.StringIO()) as shown:
-        evaluate(model=model, data=str(data), json=True, **options)  # pyright: ignore[reportArgumentType]
-    return shown.getvalue()
+def write_json(path: Path, values: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(values))
+
+
+def evaluation(name: str, protocol: Protocol = STARE) -> dict[str, Any]:
+    """What `hyperheat kg eval --json` prints after the name of the model and its weights."""
+    ranking = Ranking(ranks=np.array(RANKS[name], float), num_qualifiers=np.array([0, 1, 1, 2, 0]), tied=1)
+    made = RankEvaluation(
+        protocol=protocol, dataset="data", sha256="5" * 64, statements=5, candidates=20, ranking=ranking
+    )
+    return made.to_json()
+
+
+def write_run(folder: Path, seed: int) -> None:
+    """The folder of a run that has ended, with an evaluation of its model."""
+    settings = override(RECIPES["smallest"](), [*TRAINING, f"train.seed={seed}"])
+    settings = replace(settings, train=replace(settings.train, watch="questions"))
+    job = to_dict(settings)
+    started = {"train": job.pop("train"), "job": {**job, "statements": "3" * 64, "tokenizer": "0" * 64}}
+    write_json(folder / "settings.json", started)
+    state = State(step=3, epoch=3, samples=180.0, seconds=90.0, validated=3, best=180.0, best_step=3)
+    write_json(folder / "checkpoints" / "step-000000003" / "training.json", {"state": asdict(state)})
+    progress = {"epoch": 1, "seconds": 30.0}
+    log = [{"step": i, "samples": 60.0 * i, "loss": 3.0 / i, "lr": 1e-3, **progress} for i in (1, 2, 3)]
+    log.append({"step": 3, "epoch": 3, "samples": 180.0, "seconds": 90.0, "valid": {"questions": 180.0}})
+    (folder / "metrics.jsonl").write_text("".join(json.dumps(record) + "\n" for record in log))
+    weights = folder / "best" / "model.safetensors"
+    weights.parent.mkdir()
+    weights.write_bytes(f"weights of seed {seed}".encode())
+    model = {"model": str(folder / "best"), "weights_sha256": file_sha256(weights), "parameters": 1_234}
+    write_json(folder / "eval-test.json", model | evaluation(folder.name))
 
 
 @pytest.fixture(scope="module")
 def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Data, two runs that differ in the seed, and the heuristic, as the commands of the page leave them."""
+    """Two runs that differ in the seed, and the heuristic, as the commands of the page leave them."""
     work = tmp_path_factory.mktemp("results")
-    data = work / "data"
-    data.mkdir()
-    every = random_statements(40)
-    for name, split in {"train": every[:30], "valid": every[30:35], "test": every[35:]}.items():
-        lines = (
-            [s.subject, s.relation, s.object, *(x for pair in s.qualifiers for x in pair)] for s in split
-        )
-        (data / f"{name}.txt").write_text("".join(",".join(line) + "\n" for line in lines))
-    for name, seed in RUNS.items():
-        run, settings = work / name, (*TRAINING, f"train.seed={seed}")
-        train(data=str(data), out=run, recipe="smallest", set=settings)
-        (run / "eval-test.json").write_text(printed(str(run / "best"), data))
-    (work / "heuristic").mkdir()
-    (work / "heuristic" / "eval-test.json").write_text(printed("heuristic", data))
-    (work / "heuristic" / "eval-fresh.json").write_text(printed("heuristic", data, without_leaks=True))
+    write_run(work / "heat", 0)
+    write_run(work / "heat again", 1)
+    model = {"model": "heuristic", "weights_sha256": None, "parameters": 0}
+    write_json(work / "heuristic" / "eval-test.json", model | evaluation("heuristic"))
+    fresh = evaluation("heuristic", Protocol(without_leaks=True))
+    write_json(work / "heuristic" / "eval-fresh.json", model | fresh)
     return work
 
 
@@ -56,12 +83,12 @@ def out(work: Path) -> Path:
     """What was collected."""
     out = work / "out"
     out.mkdir()
-    runs = [f"--run=heat={work / name}" for name in RUNS]
+    runs = [f"--run=heat={work / name}" for name in ("heat", "heat again")]
     collecting.main([*runs, "--heuristic", str(work / "heuristic"), "--out", str(out)])
     return out
 
 
-def test_rows_are_means_over_seeds(work: Path, out: Path):
+def test_rows_are_means_over_seeds(out: Path):
     rows = json.loads((out / "kg.json").read_text())
     assert [(row["row"], row["protocol"], row["seeds"]) for row in rows] == [
         ("heuristic", "StarE's", 0),
@@ -69,9 +96,9 @@ def test_rows_are_means_over_seeds(work: Path, out: Path):
         ("heuristic", "StarE's; without leaks", 0),
     ]
     assert all(list(row) == KEYS for row in rows)
-    both = [json.loads((work / name / "eval-test.json").read_text())["metrics"]["both"] for name in RUNS]
-    assert rows[1]["mrr"] == pytest.approx((both[0]["mrr"] + both[1]["mrr"]) / 2, abs=1e-4)
-    assert rows[0]["minutes"] == 0
+    both = [(1 / np.array(RANKS[name])).mean() for name in ("heat", "heat again")]
+    assert rows[1]["mrr"] == pytest.approx((both[0] + both[1]) / 2, abs=1e-4)
+    assert (rows[0]["minutes"], rows[1]["minutes"]) == (0, 1.5)
 
 
 def test_details_say_what_was_run_and_asked(out: Path):
@@ -79,15 +106,17 @@ def test_details_say_what_was_run_and_asked(out: Path):
     (run,) = details["runs"]
     assert (run["recipe"], run["seeds"], run["steps"]) == ("smallest", [0, 1], 3)
     assert set(run["set"]) == set(TRAINING)
-    assert [point["samples"] for point in run["curve"]] == sorted(p["samples"] for p in run["curve"])
+    assert run["curve"] == [{"samples": 60 * i, "loss": 3 / i} for i in (1, 2, 3)]
     protocol = details["protocols"]["StarE's"]
     assert (protocol["statements"], protocol["candidate_set"], protocol["options"]) == (5, "main", [])
     assert details["protocols"]["StarE's; without leaks"]["options"] == ["--without-leaks"]
-    assert details["evaluations"]["heat"]["StarE's"]["mrr_deviation"] >= 0
+    both = [(1 / np.array(RANKS[name])).mean() for name in ("heat", "heat again")]
+    deviation = details["evaluations"]["heat"]["StarE's"]["mrr_deviation"]
+    assert deviation == pytest.approx(abs(both[0] - both[1]) / 2**0.5)
     assert (out / "kg-loss.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_page_shows_the_figures_and_the_commands(work: Path, out: Path):
+def test_the_page_shows_the_figures_and_the_commands(out: Path):
     speed = [
         {"encoder": "heat", "seconds_per_epoch": 30.5, "speedup_over_naive": 3.25, "with_memory_kept": 2.5}
     ]
@@ -98,7 +127,7 @@ def test_the_page_shows_the_figures_and_the_commands(work: Path, out: Path):
     assert "| object | 5 | " in page
     assert "| heat | 30.5 | **3.25x** | 2.50x | 30.5 | **4.50x** | 2.50x |" in page
     assert "paper: HEAT" not in page  # other data than the paper's
-    assert f"hyperheat kg train --recipe smallest --data {work / 'data'} --out RUNS/heat-1 --set" in page
+    assert "hyperheat kg train --recipe smallest --data data --out RUNS/heat-1 --set" in page
     assert "--json > RUNS/heuristic/eval-0.json" in page
     assert (
         "collect_kg.py --heuristic RUNS/heuristic --run 'heat=RUNS/heat-0' --run 'heat=RUNS/heat-1'" in page
