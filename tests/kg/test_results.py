@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hyperheat.configuration import override, to_dict
 from hyperheat.files import file_sha256
 from hyperheat.kg import Protocol
 from hyperheat.kg.neural.recipes import RECIPES
 from hyperheat.kg.ranking import STARE, RankEvaluation, Ranking
-from hyperheat.options import override, to_dict
 from hyperheat.train.run import State
 
 ROOT = Path(__file__).parents[2]
