@@ -1,7 +1,12 @@
 """Write data/: lists of real bugs, the names of the packages that were mined, and the data card.
 
-    python tools/bug_lists.py MINED      from a folder that `hyperheat bugs mine` wrote
-    python tools/bug_lists.py            only the card, from the lists that are there
+    python tools/bug_lists.py MINED          from a folder that `hyperheat bugs mine` wrote
+    python tools/bug_lists.py MINED --join   add what is new in such a folder to the lists
+    python tools/bug_lists.py                only the card, from the existing lists
+
+Joining keeps every record in the lists. It adds the packages that are not in `packages.txt` yet, and the repositories
+that are not in the list of commits, without fixes that the lists already have. The test split never changes, so that
+results stay comparable: new packages and repositories of that split are left out. MINED may be a run in progress.
 
 The card also needs `data/eye_check.jsonl`, what a reader thought of some of the records.
 """
@@ -10,7 +15,7 @@ import argparse
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +23,10 @@ sys.path.insert(0, str(Path(__file__).parent))  # also when a test runs this fil
 
 from tables import number, percent, table
 
+from hyperheat.bugs.corpus.packages import read_names, split_of
 from hyperheat.bugs.corpus.workspace import load_record
 from hyperheat.bugs.dataset import SPLITS
-from hyperheat.bugs.mining.distinct import group_of
+from hyperheat.bugs.mining.distinct import group_of, take_distinct
 from hyperheat.bugs.mining.references import read_records, write_records
 from hyperheat.rewrites import KINDS
 
@@ -32,19 +38,69 @@ _MIN_RELEASES = 3
 
 def write_lists(mined: Path, data: Path = DATA) -> None:
     """Split what was mined into the two lists, and list the packages that have enough releases."""
-    records = read_records(mined / "references.jsonl.gz")
+    _write_bugs(read_records(mined / "references.jsonl.gz"), data)
+    _write_names((name for project in _mined_projects(mined) if (name := _compared_package(project))), data)
+
+
+def join_lists(mined: Path, data: Path = DATA) -> Counter[str]:
+    """Add new packages and repositories to the lists; return counts of what was added and left out."""
+    present = [*read_records(data / RELEASED), *read_records(data / COMMITTED)]
+    names = {package.name for package in read_names(data / "packages.txt")}
+    repositories = {record["repo"] for record in present if "repo" in record}
+    counts: Counter[str] = Counter()
+    new = []
+    for project in _mined_projects(mined):
+        if "package" in project:
+            known, usable = project["package"] in names, _compared_package(project)
+        else:
+            known, usable = any(fix["repo"] in repositories for fix in project["fixes"]), True
+        if known:
+            counts["projects that the lists already have"] += 1
+        elif not usable:
+            counts[f"packages with fewer than {_MIN_RELEASES} releases"] += 1
+        else:
+            new.append(project)
+    found = take_distinct([*([record] for record in present), *(project["fixes"] for project in new)], counts)
+    added = [record for record in found[len(present) :] if record["split"] != "test"]
+    counts["fixes in the test split"] = len(found) - len(present) - len(added)
+    counts["added: released bugs"] = sum("package" in record for record in added)
+    counts["added: bugs in commits"] = sum("repo" in record for record in added)
+    packages = {project["package"] for project in new if "package" in project}
+    packages = {name for name in packages if split_of(name, 0) != "test"}
+    counts["added: packages"] = len(packages)
+    _write_bugs([*present, *added], data)
+    _write_names(names | packages, data)
+    return +counts
+
+
+def _mined_projects(mined: Path) -> Iterator[dict[str, Any]]:
+    """What was found in each package and repository; their fixes are in order of time."""
+    for path in sorted((mined / ".work" / "mined").glob("*.json")):
+        yield load_record(path)
+
+
+def _compared_package(project: dict[str, Any]) -> str:
+    """The name of a package with enough releases to compare; empty for others."""
+    return project["package"] if len(project.get("releases", ())) >= _MIN_RELEASES else ""
+
+
+def _write_bugs(records: Iterable[dict[str, Any]], data: Path) -> None:
+    records = sorted(records, key=lambda record: _order(record.get("package") or record["repo"]))
     write_records((r for r in records if "package" in r), data / RELEASED)
     write_records((r for r in records if "repo" in r), data / COMMITTED)
-    found = (load_record(path) for path in sorted((mined / ".work" / "mined").glob("*.json")))
-    names = [
-        record["package"]
-        for record in found
-        if "package" in record and len(record.get("releases", ())) >= _MIN_RELEASES
-    ]
+
+
+def _write_names(names: Iterable[str], data: Path) -> None:
     head = (
         "# Packages whose releases were compared: those with three or more final releases that can be read.\n"
     )
-    (data / "packages.txt").write_text(head + "".join(f"{name}\n" for name in names), encoding="utf-8")
+    lines = "".join(f"{name}\n" for name in sorted(names, key=_order))
+    (data / "packages.txt").write_text(head + lines, encoding="utf-8")
+
+
+def _order(project: str) -> str:
+    """What projects are sorted by: the name of their file in a folder of mined projects."""
+    return f"{project.replace('/', '+')}.json"
 
 
 def card(data: Path = DATA) -> str:
@@ -127,8 +183,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("mined", type=Path, nargs="?", metavar="MINED")
+    parser.add_argument("--join", action="store_true", help="add to the lists instead of replacing them")
     given = parser.parse_args(arguments)
-    if given.mined:
+    if given.join and not given.mined:
+        parser.error("--join needs the folder MINED")
+    if given.mined and not (given.mined / ".work" / "mined").is_dir():
+        parser.error(f"{given.mined} is not a folder that `hyperheat bugs mine` wrote")
+    if given.join:
+        for what, count in sorted(join_lists(given.mined).items()):
+            sys.stdout.write(f"{count:>10,}  {what}\n")
+    elif given.mined:
         write_lists(given.mined)
     (DATA / "README.md").write_text(card(), encoding="utf-8")
 
