@@ -66,10 +66,10 @@ def test_names_what_it_leaves_out() -> None:
         "nodes": [{"node": 1, "attrs": {"colour": "red"}}, {"node": 2, "attrs": {"colour": "blue"}}],
         "incidences": [{"edge": 0, "node": 1}],
     }
-    with pytest.warns(UserWarning, match="left out") as caught:
+    with pytest.warns(UserWarning, match="dropped") as caught:
         from_hif(document)
     assert str(caught[0].message) == (
-        "left out, since a hypergraph cannot hold it: metadata (1), "
+        "dropped, because a hypergraph cannot store it: metadata (1), "
         "network-type asc (that all subsets of an edge are edges) (1), nodes[].attrs.colour (2)"
     )
 
@@ -82,7 +82,7 @@ def test_names_what_it_leaves_out() -> None:
             [{"edge": 0, "node": 0, "weight": 0.5}],
             "incidences[0].weight: expected 1 or no weight",
         ),
-        ("incidences", [{"edge": 0, "node": 0, "weight": float("nan")}], "hypergraph has none, got nan"),
+        ("incidences", [{"edge": 0, "node": 0, "weight": float("nan")}], "hypergraphs are unweighted), got nan"),
         ("nodes", [{"node": 0}, {"node": 1, "weight": 2}], "nodes[1].weight: expected 1 or no weight"),
         ("edges", [{"edge": 0, "weight": True}], "edges[0].weight: expected 1 or no weight"),
         ("edges", [{"edge": 0, "weight": "1"}], "edges[0].weight: expected 1 or no weight"),

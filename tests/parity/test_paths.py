@@ -85,7 +85,7 @@ def test_a_missing_compiler_is_said_in_one_sentence(monkeypatch):
     kernel.unload()
     monkeypatch.setenv("PATH", "")
     monkeypatch.delenv("CC", raising=False)
-    with pytest.raises(RuntimeError, match=r"kernel: expected a C compiler .* got none"):
+    with pytest.raises(RuntimeError, match=r"no C compiler found .* the attention kernel is optional"):
         kernel.load()
 
 

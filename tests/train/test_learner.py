@@ -119,7 +119,7 @@ def test_tensors_of_another_model_are_refused():
 
 
 def test_half_precision_on_the_cpu_is_refused_or_used():
-    with pytest.raises(ValueError, match="expected float32 or bfloat16 on the CPU, got float16"):
+    with pytest.raises(ValueError, match="expected float32 or bfloat16 on a CPU, got float16"):
         Learner(Scale(), TrainSettings(max_steps=1, precision="float16"))
     learner = learner_of(Scale(), TrainSettings(max_steps=1, precision="bfloat16"))
     with learner.autocast:

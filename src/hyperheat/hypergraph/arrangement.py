@@ -1,8 +1,8 @@
-"""Places for the boxes of a drawing: no two overlap, and linked ones are near each other.
+"""Where the boxes of a drawing go: no two overlap, and linked ones are close together.
 
 Each connected component is laid out by stress majorisation: points whose distances in the plane are as close
 as possible to their distances in the graph. Boxes that still overlap are pushed apart, and the components are
-set into rows like words on a page.
+arranged in rows like words on a page.
 """
 
 from dataclasses import dataclass
@@ -14,18 +14,18 @@ __all__ = ["place"]
 
 _GAP = 10.0  # between two boxes
 _COMPONENT_GAP = 36.0
-_STRESS_LIMIT = 600  # boxes of one component; above, distances between all pairs cost too much
+_STRESS_LIMIT = 600  # boxes of one component; beyond it, all-pairs distances cost too much
 _ITERATIONS = 150
 _POWER_ITERATIONS = 40
 _SETTLED = 0.2  # when no box moves further than this, the stress is low enough
 _FLATTEN = 0.7  # boxes are wider than high, so rows may be closer than columns
-_PATIENCE = 60  # steps of taking boxes apart before stronger means
+_PATIENCE = 60  # steps of pushing boxes apart before all are spread
 
 
 def place(sizes: np.ndarray, links: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """Centres [V, 2] of boxes of these sizes [V, 2], given links [K, 2] between them and their lengths [K].
 
-    The smallest coordinates are such that all boxes lie at or above zero.
+    No box reaches below zero.
     """
     centres = np.zeros((len(sizes), 2))
     components = _components(len(sizes), links)
@@ -159,7 +159,7 @@ def _turn(centres: np.ndarray) -> np.ndarray:
 def _separate(centres: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """Push overlapping boxes apart along the axis where they overlap less.
 
-    Where many overlap, all are spread first; where pushing takes long, they are spread meanwhile.
+    If many overlap, all are spread first; if pushing takes long, they are spread again.
     """
     centres = centres.copy()
     one, other = np.triu_indices(len(sizes), 1)

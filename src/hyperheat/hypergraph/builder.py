@@ -10,7 +10,7 @@ __all__ = ["HypergraphBuilder"]
 
 
 class HypergraphBuilder:
-    """Collects nodes and edges, then freezes them.
+    """Collects nodes and edges and makes a frozen hypergraph of them.
 
     >>> b = HypergraphBuilder()
     >>> a, c = b.add_node("foo"), b.add_node("bar")
@@ -65,7 +65,7 @@ class HypergraphBuilder:
         )
 
     def build(self) -> Hypergraph:
-        """Freeze what was collected; the builder may go on afterwards."""
+        """The frozen hypergraph of everything added so far; more can be added afterwards."""
         span = None
         if any(s is not None for s in self._span):
             span = np.array([(-1, -1, -1, -1) if s is None else s for s in self._span], dtype=np.int32)

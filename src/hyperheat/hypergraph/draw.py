@@ -36,8 +36,8 @@ def to_text(graph: Hypergraph, *, most: int = 20) -> str:
     [studied] ──┼─ institution ─ (ETH)
                 └─ major ─────── (physics)
 
-    Nodes without an edge come last. Of an edge with more than `most` incidences the first are drawn and the
-    others counted.
+    Nodes without an edge come last. An edge with more than `most` incidences shows the first ones and counts
+    the rest.
     """
     captions = _node_captions(graph)
     blocks = [_edge_lines(edge, captions, most) for edge in graph]
@@ -75,7 +75,7 @@ def _joint(row: int, middle: int, rows: int) -> str:
 
 
 def to_dot(graph: Hypergraph) -> str:
-    """The text of a Graphviz drawing; `neato -Tsvg` lays it out well."""
+    """Graphviz source; `neato -Tsvg` gives a good layout."""
     lines = [
         "graph hypergraph {",
         '  layout="neato"; overlap="false"; splines="true"; sep="+12";',
@@ -99,8 +99,8 @@ def _quoted(text: str) -> str:
 def to_svg(graph: Hypergraph) -> str:
     """Draw a hypergraph as SVG text; needs no other program.
 
-    Texts longer than 28 characters are cut with `…` and shown whole when pointed at. Edges of one relation
-    have one shade.
+    Texts longer than 28 characters are cut with `…`; a tooltip shows them in full. Edges of the same relation
+    have the same shade.
     """
     nodes = [_Shape.of(text, size=13, padding=12, height=_HEIGHT) for text in _node_captions(graph)]
     edges = [_Shape.of(_printable(name), size=13, padding=9, height=_HEIGHT) for name in graph.relations]
@@ -140,7 +140,7 @@ def _centres(graph: Hypergraph, nodes: list[_Shape], edges: list[_Shape], spokes
     """Places of nodes, edges and qualifiers.
 
     In a graph of moderate size a qualifier is a box of its own between its edge and its node, so that it
-    covers nothing. In a large one it stands in the middle of its spoke, whatever else is there.
+    covers nothing. In a large one it is put in the middle of its spoke and may overlap other things.
     """
     sizes = np.array([(shape.width, shape.height) for shape in [*nodes, *edges, *spokes]]).reshape(-1, 2)
     half, bodies = sizes[:, 0] / 2, len(nodes) + len(edges)
@@ -156,7 +156,7 @@ def _centres(graph: Hypergraph, nodes: list[_Shape], edges: list[_Shape], spokes
 
 
 def _repetition(edge: np.ndarray, node: np.ndarray) -> list[int]:
-    """How often the same node stood in the same edge before, for each incidence."""
+    """For each incidence, how many earlier ones join the same node and edge."""
     seen: Counter[tuple[int, int]] = Counter()
     earlier = []
     for pair in zip(edge.tolist(), node.tolist(), strict=True):
@@ -224,7 +224,7 @@ def _text(shape: _Shape, at: np.ndarray, kind: str) -> str:
 
 
 def _text_width(text: str) -> float:
-    """About how wide a text is, in units of its font size; rather too much than too little."""
+    """About how wide a text is, in units of its font size; rounded up."""
     return sum(_character_width(character) for character in text)
 
 

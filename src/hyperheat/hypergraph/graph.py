@@ -1,7 +1,7 @@
 """The data type: a typed and qualified hypergraph, frozen and columnar.
 
-An edge is `relation(qualifier: node, qualifier: node, ...)`. It is a multiset of incidences: a node may stand
-in it twice, under equal or different qualifiers. A qualifier is a name, or a `Position` in a sequence.
+An edge is `relation(qualifier: node, qualifier: node, ...)`. It is a multiset of incidences: a node may occur
+in it twice, with the same qualifier or another. A qualifier is a name, or a `Position` in a sequence.
 
 All strings live once in `names`; the columns hold indices into it:
 

@@ -1,14 +1,14 @@
 """One hypergraph as HIF, the JSON standard that hypergraph libraries exchange.
 
-What HIF has no field for goes into `attrs`:
+Fields that HIF does not have are stored in `attrs`:
 
     nodes[].attrs       label, span (line, column, end line, end column; only where the graph has spans)
     edges[].attrs       relation
     incidences[].attrs  qualifier (a name), or position (an integer from 1)
 
-Files of other libraries lack these. Then a node's label is its id, an edge's relation is `edge`, and an
-incidence's qualifier is its direction, `head` or `tail`, else `member`. Nothing is left out silently: weights
-are refused, since a hypergraph has none, and other attributes are named in a warning.
+In files of other libraries, which lack these, a node's label is its id, an edge's relation is `edge`, and an
+incidence's qualifier is its direction, `head` or `tail`, or else `member`. Nothing is dropped silently: weights
+are an error, because hypergraphs are unweighted, and other attributes are listed in a warning.
 """
 
 import json
@@ -73,7 +73,7 @@ def from_hif(document: Any) -> Hypergraph:
 
 
 class _Reader:
-    """Reads one document, counting on the way what a hypergraph cannot hold."""
+    """Reads one document and counts what a hypergraph cannot store."""
 
     def __init__(self) -> None:
         self._builder = HypergraphBuilder()
@@ -94,7 +94,7 @@ class _Reader:
             self._builder.relate(relation, *incidences)
         if self._left_out:
             listed = ", ".join(f"{field} ({count})" for field, count in self._left_out.items())
-            warnings.warn(f"left out, since a hypergraph cannot hold it: {listed}", stacklevel=3)
+            warnings.warn(f"dropped, because a hypergraph cannot store it: {listed}", stacklevel=3)
         return self._builder.build()
 
     def _note_network(self, document: dict[str, Any]) -> None:
@@ -148,7 +148,7 @@ class _Reader:
             self._edges[identifier] = (_string(attrs, "relation", _DEFAULT_RELATION), [])
 
     def _is_repeated(self, field: str, identifier: str | int, attrs: dict[str, Any]) -> bool:
-        """Whether the id was listed before, which the standard allows; it must say the same again."""
+        """Whether the id was listed before, which the standard allows if the attributes are the same."""
         first = self._listed.setdefault((field, identifier), attrs)
         if first != attrs:
             raise ValueError(f"attrs: expected {first} as before for the {field} {identifier!r}, got {attrs}")
@@ -163,10 +163,10 @@ class _Reader:
 
 
 def _attributes(record: dict[str, Any]) -> dict[str, Any]:
-    """The `attrs` of a record, after refusing its weight."""
+    """The `attrs` of a record; a weight is an error."""
     weight = record.get("weight", 1)
     if isinstance(weight, bool) or weight != 1:
-        raise ValueError(f"weight: expected 1 or no weight, since a hypergraph has none, got {weight!r}")
+        raise ValueError(f"weight: expected 1 or no weight (hypergraphs are unweighted), got {weight!r}")
     attrs = record.get("attrs", {})
     if not isinstance(attrs, dict):
         raise ValueError(f"attrs: expected an object, got {attrs!r}")

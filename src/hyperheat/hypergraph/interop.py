@@ -1,7 +1,7 @@
 """To and from the graphs of networkx and PyTorch Geometric, both imported only when called.
 
-Both hold the bipartite graph of nodes and edges with one link per incidence, in the order of the incidences,
-so that a hypergraph comes back exactly.
+Both hold the bipartite graph of nodes and edges with one link per incidence, in order, so that a round trip
+gives the same hypergraph.
 """
 
 from typing import TYPE_CHECKING, Any

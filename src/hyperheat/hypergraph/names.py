@@ -1,4 +1,4 @@
-"""Splitting names into the subtokens that are embedded: `parName` -> par, name."""
+"""Names are split into subtokens, each of which has an embedding: `parName` -> par, name."""
 
 import re
 import unicodedata
@@ -15,9 +15,9 @@ def split(name: str) -> tuple[str, ...]:
     >>> split("parName"), split("foo_bar2"), split("HTTPServer2"), split("__init__")
     (('par', 'name'), ('foo', 'bar', '2'), ('http', 'server', '2'), ('init',))
 
-    Opaque identifiers of knowledge bases (`P69`, `Q937`) say nothing by their parts and stay whole.
-    Punctuation is kept, since for an operator it is the name. Only the empty string gives no subtoken: a name
-    of underscores or spaces alone is its own subtoken.
+    Opaque identifiers of knowledge bases (`P69`, `Q937`) are not split, because their parts mean nothing.
+    Punctuation is kept, because it is the name of an operator. Only the empty string has no subtokens: a name
+    that consists of underscores or spaces is its own subtoken.
     """
     if _OPAQUE.fullmatch(name):
         return (name,)

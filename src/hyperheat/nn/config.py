@@ -26,7 +26,7 @@ class HeatConfig:
     """Hidden width of the feed-forward part; None is 8 * dim, the paper's ratio."""
     dropout: float = 0.1
     final_edges: bool = True
-    """Whether the last layer updates edge states. Where only node states are read, False saves that work."""
+    """Whether the last layer updates edge states; False saves the work if only node states are read."""
     qualifier: type[QualifierProjection] | type[NoQualifiers] = QualifierProjection
     message: type[AttentionMessage] | type[DeepSetMessage] = AttentionMessage
     aggregate: (

@@ -1,7 +1,14 @@
-"""HEAT as its equations say it: one graph, one edge, one node at a time, in plain loops.
+"""HEAT straight from its equations: one graph, one edge, one node at a time, in plain loops. Start reading here.
 
-`encode(encoder, graph)` reads the weights of a `HeatEncoder` and computes its states without batches, layouts or shared
-projections. It is slow and obvious: the oracle that every fast path is tested against.
+With h_n and h_e the states of nodes and edges and r_tau the vector of a qualifier, each layer computes
+
+    slots of edge e      x = [h_e, r_1 + h_1, ..., r_k + h_k]
+    messages             [m_e, m_1, ..., m_k] = MHA(x)
+    update of a node     u_n = max over the messages to n;   of an edge: u_e = m_e
+    new states           h' = LN(q + FFN(q)),  q = LN(h + u)
+
+`encode(encoder, graph)` reads the weights of a `HeatEncoder` and uses no batches, layouts or shared projections. It is slow
+and obvious: every fast path is tested against it.
 """
 
 import math

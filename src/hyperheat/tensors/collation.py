@@ -1,4 +1,4 @@
-"""Many hypergraphs as one: the arrays a network reads, planned on the CPU once per batch.
+"""Many hypergraphs as one batch: the arrays a network reads, planned once per batch on the CPU.
 
 Letters: G graphs, N nodes, E edges, I incidences, C cells of the attention layout, L distinct labels, Q distinct
 qualifiers and relations. Node and edge states share one table of N + E rows, in which the state of edge e is row N + e;
@@ -58,7 +58,7 @@ class NodeBatch(Generic[ArrayT]):
     num_graphs: int
     num_nodes: int
     vocabulary: str
-    """The fingerprint of the vocabulary whose rows the batch speaks of."""
+    """The fingerprint of the vocabulary that the batch was made with."""
     node_offsets: ArrayT
     """Nodes of graph g are node_offsets[g] .. node_offsets[g+1]."""
     labels: Strings[ArrayT]
@@ -270,7 +270,7 @@ def _plan(
 
 
 def check_graphs(graphs: Sequence[Hypergraph]) -> None:
-    """Refuse what cannot be a batch."""
+    """Raise an error unless there is at least one graph and all are hypergraphs."""
     if len(graphs) == 0:
         raise ValueError("graphs: expected at least one hypergraph, got an empty sequence")
     for index, graph in enumerate(graphs):

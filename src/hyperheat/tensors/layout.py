@@ -4,8 +4,8 @@ Edge e of k incidences takes l = k + 1 slots: its own state, then its incidences
 edge side by side into rows of a few widths; slots that share a row attend to each other only where they
 belong to the same edge.
 
-    by_size   edges of equal size share rows and nothing else does: no padding. Tiny edges stand several to a row, so that
-              a row is long enough for the attention kernel; the mask between them is the same for all rows.
+    by_size   only edges of equal size share rows, so there is no padding. Several tiny edges share a row, so that
+              it is long enough for the attention kernel; the mask between them is the same for all rows.
     packed    the paper's greedy packing (Appendix A): first-fit decreasing into the widths 16, 64, 256, 768, 1024,
               with padding and a mask per row.
 

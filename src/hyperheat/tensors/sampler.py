@@ -12,8 +12,8 @@ __all__ = ["BudgetSampler"]
 class BudgetSampler:
     """Batches of graph indices whose sizes sum to at most `budget`, as a function of (seed, epoch) alone.
 
-    `sizes` counts what fills the memory, nodes or slots (edges + incidences) of each graph. A graph larger than the budget
-    is never cut or dropped: it makes a batch of its own, and `oversized` lists it.
+    `sizes` are the nodes or slots (edges + incidences) of each graph, whichever fills the memory. A graph larger than the
+    budget is not cut or dropped: it gets a batch of its own, and `oversized` lists it.
     """
 
     sizes: Sequence[int]

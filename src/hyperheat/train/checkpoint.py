@@ -1,4 +1,4 @@
-"""Folders that are there whole or not at all, whenever the process is killed.
+"""The folder of a run. Killing the process at any moment leaves no half-written file in it.
 
     run/settings.json                  what the run was started with
     run/metrics.jsonl                  the log
@@ -6,7 +6,7 @@
     run/checkpoints/step-000000120/    the model as the task saves it, training.json and training.safetensors
 
 A checkpoint is written under a hidden name and renamed; then the older one is deleted. So the one with the highest number
-is always whole.
+is always complete.
 """
 
 import json
@@ -41,12 +41,12 @@ def prepare(folder: Path, settings: TrainSettings, job: Mapping[str, Any], *, re
         for key, old, new in differences(before, given):
             if key not in free:
                 raise ValueError(
-                    f"{key}: expected {old!r}, with which the run in {folder} began, got {new!r}"
+                    f"{key}: the run in {folder} was started with {old!r} and cannot be resumed with {new!r}"
                 )
     elif folder.exists() and any(folder.iterdir()):
-        what = "the folder of a training run, which has a settings.json" if resume else "an empty folder"
-        hint = "" if resume else "; resume the run in it, or name another folder"
-        raise ValueError(f"{folder}: expected {what}, got one that holds other files{hint}")
+        if resume:
+            raise ValueError(f"{folder}: no settings.json here, so this is not the folder of a training run")
+        raise ValueError(f"{folder}: the folder is not empty; resume the run in it, or choose another folder")
     folder.mkdir(parents=True, exist_ok=True)
     with whole_file(path) as temporary:
         temporary.write_text(json.dumps(given, indent=2) + "\n", encoding="utf-8")
@@ -57,7 +57,7 @@ def prepare(folder: Path, settings: TrainSettings, job: Mapping[str, Any], *, re
 def whole_folder(path: Path) -> Iterator[Path]:
     """Give an empty folder to write to; at the end it becomes `path`.
 
-    Where there is a folder already, the new files replace the old ones one by one, each at once.
+    If the folder exists, the new files replace the old ones one by one, each in a single step.
     """
     temporary = path.with_name(f".{path.name}.tmp")
     shutil.rmtree(temporary, ignore_errors=True)
@@ -99,14 +99,14 @@ def latest(run: Path) -> Path | None:
 
 
 def _clean(run: Path) -> None:
-    """Delete all checkpoints but the newest, and what a killed process left half-written."""
+    """Delete all checkpoints but the newest, and half-written ones of a killed process."""
     for path in [*(run / "checkpoints").glob("*"), run / ".best.tmp"]:
         if path != latest(run):
             shutil.rmtree(path, ignore_errors=True)
 
 
 def read_checkpoint(folder: Path) -> tuple[State, dict[str, Tensor], dict[str, Any]]:
-    """State, tensors and scale as they were written; an error names the file that is not as it should be."""
+    """State, tensors and scale as they were written; errors name the damaged file."""
     path = folder / "training.json"
     try:
         values = parse_json(path.read_text(encoding="utf-8"))

@@ -42,7 +42,7 @@ class Learner:
         self.parameters = {name: p for name, p in model.named_parameters() if p.requires_grad}
         device = next(iter(self.parameters.values())).device
         if settings.precision == "float16" and device.type != "cuda":
-            raise ValueError("precision: expected float32 or bfloat16 on the CPU, got float16")
+            raise ValueError("precision: expected float32 or bfloat16 on a CPU, got float16")
         self.autocast = torch.autocast(
             device.type, getattr(torch, settings.precision), enabled=settings.precision != "float32"
         )
@@ -65,9 +65,9 @@ class Learner:
         self.scaler.scale(loss).backward()
 
     def update(self, step: int) -> float:
-        """Change the weights along the gradient and forget it; returns its norm before clipping.
+        """Update the weights and clear the gradient; returns its norm before clipping.
 
-        A gradient that is not finite changes nothing.
+        A gradient that is not finite is ignored.
         """
         self.scaler.unscale_(self.optimiser)
         clip = math.inf if self.settings.clip is None else self.settings.clip
@@ -113,12 +113,12 @@ class Learner:
         return {name: tensor.detach().contiguous() for name, tensor in held.items()}
 
     def _lasting(self) -> dict[str, Tensor]:
-        """The weights and their average, which are there from the beginning."""
+        """The weights and their average, which exist from the beginning."""
         held = {f"model.{name}": tensor for name, tensor in _weights(self.model).items()}
         return held | {f"average.{name}": tensor for name, tensor in self.average.items()}
 
     def restore(self, tensors: Mapping[str, Tensor], scale: Mapping[str, Any]) -> None:
-        """Take over what `tensors` and `scaler.state_dict` gave; ValueError if it belongs to another model."""
+        """Restore what `tensors` and `scaler.state_dict` returned; ValueError if it belongs to another model."""
         targets = self._lasting()
         shapes = {name: tuple(tensor.shape) for name, tensor in targets.items()}
         for name, parameter in self.parameters.items():

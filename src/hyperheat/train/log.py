@@ -16,7 +16,7 @@ _SECONDS_BETWEEN_LINES = 30.0
 
 
 def read_metrics(path: str | Path) -> list[dict[str, Any]]:
-    """The records of a `metrics.jsonl`; a last line that a killed process left unfinished is left out."""
+    """The records of a `metrics.jsonl`, without a last line that a killed process left unfinished."""
     path = Path(path)
     records = []
     lines = path.read_text(encoding="utf-8").split("\n")
@@ -33,7 +33,7 @@ def read_metrics(path: str | Path) -> list[dict[str, Any]]:
 
 
 class MetricsLog:
-    """Appends records; what a resumed run will write again, the steps after its checkpoint, is cut off first."""
+    """Appends records, after dropping those behind the checkpoint, which a resumed run writes again."""
 
     def __init__(self, run: Path, *, step: int, tensorboard: bool) -> None:
         self._board = _open_board(run / "tensorboard", step) if tensorboard else None

@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 
 class TrainingError(RuntimeError):
-    """A run that cannot go on; its last checkpoint stays."""
+    """The run cannot continue; its last checkpoint is kept."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +58,7 @@ class TrainOutcome:
 def fit(job: Job[B, T], settings: TrainSettings, folder: str | Path, *, resume: bool = False) -> TrainOutcome:
     """Train `job.model` and keep checkpoints, the log and the best model in a folder.
 
-    With `resume` a run goes on from its last checkpoint, or begins if there is none yet.
+    With `resume` it continues from the last checkpoint, or starts if there is none.
     """
     with (
         repeatable(settings.threads),
@@ -99,7 +99,7 @@ class _Run(Generic[B, T]):
             self._restore(checkpoint)
         if world.sum([self.state.step])[0] != self.state.step * world.size:
             raise ValueError(
-                f"{folder}: expected a folder that all processes share, got different checkpoints"
+                f"{folder}: the processes see different checkpoints; use a folder that they all share"
             )
         self.loss = world.wrap(_Loss(job))
         self.saved = replace(self.state)
@@ -107,7 +107,7 @@ class _Run(Generic[B, T]):
         self.begun = time.monotonic() - self.state.seconds
 
     def train(self) -> TrainOutcome:
-        """All steps until a budget is used up, patience is at its end or a signal comes."""
+        """Run steps until a budget or the patience is used up, or a signal arrives."""
         state, settings = self.state, self.settings
         plan, ahead = tee(
             steps(self.job, settings.batches_per_step, StreamPosition(state.epoch, state.batch))
@@ -262,8 +262,8 @@ class _Run(Generic[B, T]):
             checkpoint = latest(self.folder)
             kept = f"the last checkpoint is {checkpoint}" if checkpoint else "there is no checkpoint yet"
             raise TrainingError(
-                f"step {self.state.step + 1}: expected a finite {what}, got {value}; {kept}. "
-                "A lower lr, a longer warmup or a smaller clip may help"
+                f"step {self.state.step + 1}: the {what} is {value}; {kept}. "
+                "Try a lower lr, a longer warmup or a smaller clip"
             )
 
     @contextmanager
@@ -276,7 +276,7 @@ class _Run(Generic[B, T]):
             weights = [self.job.weight(batch) for batch in step.batches]
             raise TrainingError(
                 f"step {self.state.step + 1}: out of memory on a batch of up to {max(weights):g} samples; "
-                f"make batches smaller, and batches_per_step larger in return ({error})"
+                f"use smaller batches, and raise batches_per_step to compensate ({error})"
             ) from error
 
 
@@ -301,10 +301,10 @@ def _is_better(value: float, best: float | None, mode: str) -> bool:
 def _farewell(outcome: TrainOutcome, settings: TrainSettings, folder: Path) -> str:
     trained = f"{outcome.step:,} steps, {outcome.samples:,.0f} samples, {duration(outcome.seconds)}"
     if outcome.ended_by == "signal":
-        return f"stopped by a signal after {trained}; the same command with --resume goes on from here"
-    best = (
-        f"best {settings.watch} {outcome.best:.4f} at step {outcome.best_step:,}"
-        if outcome.best is not None
-        else ""
+        return f"interrupted after {trained}; to continue, run the same command with --resume"
+    ended = f"finished after {trained} ({outcome.ended_by} reached)"
+    if outcome.best is None:
+        return f"{ended}; no model was saved, because {settings.watch} was never finite"
+    return (
+        f"{ended}; best {settings.watch} {outcome.best:.4f} at step {outcome.best_step:,}: {folder / 'best'}"
     )
-    return f"ended by {outcome.ended_by} after {trained}; {best or 'no model was better than none'}: {folder / 'best'}"

@@ -39,11 +39,11 @@ class World:
 
     @property
     def first(self) -> bool:
-        """Whether this process writes the files and speaks to the user."""
+        """Whether this process writes the files and shows the progress."""
         return self.rank == 0
 
     def share(self, items: Sequence[S]) -> Sequence[S]:
-        """The part of the items that falls to this process."""
+        """The items that this process handles."""
         return items[self.rank :: self.size]
 
     def wrap(self, module: nn.Module) -> nn.Module:
@@ -70,7 +70,7 @@ def join(device: str) -> Iterator[World]:
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
     if device == "cuda" and not torch.cuda.is_available():
-        raise ValueError("device: expected cpu, because torch finds no GPU here, got cuda")
+        raise ValueError("device: expected cpu, got cuda; torch finds no GPU on this machine")
     place = (
         torch.device(device, int(os.environ.get("LOCAL_RANK", "0")))
         if device == "cuda"
@@ -89,7 +89,7 @@ def join(device: str) -> Iterator[World]:
 
 
 class Interrupt:
-    """Inside its `with` block a first signal is noted and a second one raises KeyboardInterrupt."""
+    """Inside its `with` block, the first Ctrl-C or SIGTERM is noted and the second raises KeyboardInterrupt."""
 
     def __init__(self) -> None:
         self.requested = False
@@ -119,7 +119,7 @@ def seed_batch(seed: int, step: int, place: int) -> None:
 
 @contextmanager
 def repeatable(threads: int | None) -> Iterator[None]:
-    """Use algorithms that repeat their results to the bit, where torch has them, and a number of threads."""
+    """Use deterministic algorithms where torch has them, and a number of threads."""
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     before = torch.are_deterministic_algorithms_enabled(), torch.get_num_threads()
     fill = getattr(deterministic, "fill_uninitialized_memory")  # noqa: B009, a property unknown to type checkers
@@ -139,7 +139,7 @@ def repeatable(threads: int | None) -> Iterator[None]:
 def freed_memory_kept() -> Iterator[None]:
     """Keep the process from giving large freed blocks back to the system, where its C library is glibc.
 
-    It would get them again page by page, which takes up to a fifth of the time of a step with large tensors.
+    Getting them back page by page takes up to a fifth of the time of a step with large tensors.
     """
     try:
         library = ctypes.CDLL(None)

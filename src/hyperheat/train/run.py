@@ -10,17 +10,17 @@ __all__ = ["State", "TrainSettings", "ended_by", "seconds_left"]
 
 @dataclass(frozen=True, kw_only=True)
 class TrainSettings:
-    """How to train, whatever the task; the run ends with the first of its budgets, of which it needs one."""
+    """How to train, for any task. The run ends when the first of its budgets is used up; at least one must be set."""
 
     seed: int = 0
-    """Of everything random inside a step; the order of samples is the task's."""
+    """Seed of everything random inside a step; the order of samples is up to the task."""
     batches_per_step: int = 1
-    """Batches that one update sums over, in one process or shared out evenly over several."""
+    """Batches that one update sums over, in one process or divided evenly among several."""
 
     lr: float = 1e-3
     betas: tuple[float, float] = (0.9, 0.999)
     weight_decay: float = 0.0
-    """Decoupled (AdamW), and only of matrices: biases and scales are left alone."""
+    """Decoupled (AdamW), for matrices only: biases and scales do not decay."""
     warmup: int = 0
     """Steps over which the learning rate rises to `lr`."""
     schedule: Literal["constant", "linear", "cosine"] = "constant"
@@ -35,15 +35,15 @@ class TrainSettings:
     max_epochs: int | None = None
     max_samples: float | None = None
     max_minutes: float | None = None
-    """Of running, validation included, summed over resumed runs."""
+    """Running time including validation, summed over resumed runs."""
 
     validate_every: int = 1000
-    """Steps; and once at the end."""
+    """In steps; the run also validates at its end."""
     watch: str = "loss"
-    """The number of the validation that decides which model is best."""
+    """The validation metric that decides which model is best."""
     mode: Literal["min", "max"] = "min"
     patience: int | None = None
-    """Stop after so many validations without a better one."""
+    """Stop after this many validations without improvement."""
 
     log_every: int = 10
     checkpoint_steps: int | None = None
@@ -52,7 +52,7 @@ class TrainSettings:
 
     device: Literal["auto", "cpu", "cuda"] = "auto"
     threads: int | None = None
-    """Of torch in each process; as many as it chooses unless given."""
+    """Threads of torch in each process; None lets torch choose."""
 
     def __post_init__(self) -> None:
         for name in ("batches_per_step", "validate_every", "log_every"):
@@ -76,7 +76,7 @@ class TrainSettings:
             self._expect(name, f"one of {', '.join(choices)}", choices.__contains__)
         budgets = (self.max_steps, self.max_epochs, self.max_samples, self.max_minutes)
         if all(limit is None for limit in budgets):
-            raise ValueError("expected one of max_steps, max_epochs, max_samples, max_minutes, got none")
+            raise ValueError("set at least one of max_steps, max_epochs, max_samples, max_minutes")
         if self.schedule != "constant" and (self.max_steps is None or self.max_steps <= self.warmup):
             raise ValueError(
                 f"max_steps: expected more than warmup={self.warmup}, over which schedule={self.schedule!r} falls, "
@@ -106,9 +106,9 @@ class State:
     epoch_size: int = 1
     samples: float = 0.0
     seconds: float = 0.0
-    """Of running, summed over resumed runs."""
+    """Running time, summed over resumed runs."""
     logged: dict[str, float] = field(default_factory=dict)
-    """Sums since the last line of the log."""
+    """Sums since the last record of the log."""
     logged_weight: float = 0.0
     validated: int = 0
     """The step of the last validation."""

@@ -3,8 +3,8 @@
     Attention(Q, K, V) = softmax(Q K^T / sqrt(K)) V,  separately for every edge and head
 
 `attend` is the one entry. `_attend_at_once` is the plain form. On a CPU `_ChunkedAttention` does the same in chunks that
-stay in the cache, and gathers again in the gradient what it would otherwise have to keep; where `kernel.py` is loaded, that
-does the small edges.
+stay in the cache, and gathers again in the gradient what it would otherwise have to keep. Small edges go to the compiled
+kernel if it is loaded.
 Letters: R rows of the table, C cells (those of a group are B rows of L), H heads, K = D / H width of a head.
 """
 

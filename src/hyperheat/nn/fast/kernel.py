@@ -86,7 +86,7 @@ def load() -> Kernel:
         try:
             _kernel = Kernel(_compiled())
         except OSError as error:
-            raise RuntimeError(f"kernel: expected to compile and load it, got: {error}") from error
+            raise RuntimeError(f"cannot compile and load the attention kernel: {error}") from error
     return _kernel
 
 
@@ -100,7 +100,7 @@ def _compiled() -> Path:
     named = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     if named is None:
         raise RuntimeError(
-            "kernel: expected a C compiler (cc, gcc, clang or $CC), got none; torch alone works too"
+            "no C compiler found (tried $CC, cc, gcc, clang); the attention kernel is optional"
         )
     compiler = shlex.split(named)
     version = subprocess.run([*compiler, "--version"], capture_output=True, text=True, check=False).stdout
@@ -138,7 +138,7 @@ def _processor() -> str:
 def _run(command: list[str]) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise RuntimeError(f"kernel: expected {command[0]} to compile it, got: {done.stderr.strip()[:500]}")
+        raise RuntimeError(f"{command[0]} cannot compile the attention kernel: {done.stderr.strip()[:500]}")
 
 
 def _shape(table: Tensor, first: int, group: Group, heads: int) -> tuple[int, ...]:
@@ -149,4 +149,4 @@ def _shape(table: Tensor, first: int, group: Group, heads: int) -> tuple[int, ..
 
 def _check(failed: int) -> None:
     if failed:
-        raise MemoryError("kernel: not enough memory for one edge")
+        raise MemoryError("not enough memory for the attention of one edge")

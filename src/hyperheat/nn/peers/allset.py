@@ -7,7 +7,7 @@ A layer pools the nodes of each edge, then the edges of each node, both with a l
     DeepSetPool     f(X) = MLP(sum of MLP(x))
     AttentionPool   f(X) = LN(y + MLP(y)),  y = LN(s + MHA(s, X, X)) with a learned query s
 
-It reads the same batches as HEAT and returns the same states; relation and qualifier names do not reach it.
+It reads the same batches as HEAT and returns the same states, but ignores relations and qualifiers.
 Letters: N nodes, E edges, I incidences, D width, H heads, K = D / H.
 """
 

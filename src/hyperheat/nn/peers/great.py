@@ -7,7 +7,7 @@ against it, with a vector b per kind of pair, direction and head:
     a_ij   = q_i . (k_j + sum of b_k over the kinds k of the pairs from i to j) / sqrt(K)
     h'     = LN(x + FFN(x)),  x = LN(h + W_o softmax_j(a_ij) v_j)
 
-Positions are learned, one for each of `max_tokens`. A function of more tokens cannot be read: `GreatConfig.fits` tells.
+Positions are learned, one for each of `max_tokens`. Longer functions cannot be read; `GreatConfig.fits` checks that.
 What differs from the published code: labels are read as HEAT reads them, and, as in HEAT, attention weights have
 no dropout. `_Attention` keeps no scores for the gradient but computes them again, chunk by chunk.
 Letters: N tokens, C cells of the padded rows (those of a group are B rows of L), S scores that pairs add to, H heads,
