@@ -19,8 +19,8 @@ import numpy as np
 
 from hyperheat.hypergraph import Hypergraph
 from hyperheat.pycode import FunctionGraph
-from hyperheat.pycode.pairs import pairwise, tokens_of
-from hyperheat.rewrites import KINDS, Rewrite, Span, candidates
+from hyperheat.pycode.pairs import pairwise, symbols, tokens_of
+from hyperheat.rewrites import KINDS, Rewrite, candidates
 
 __all__ = [
     "CLEAN",
@@ -151,37 +151,25 @@ def make_sample(
 def encode_candidates(function: FunctionGraph, rewrites: tuple[Rewrite, ...]) -> tuple[Candidates, list[int]]:
     """The rewrites as columns, ordered by location, and the order in which they stand there."""
     node_at = _nodes(function)
-    symbol_of = _symbols(function.graph)
-
-    def node(span: Span | None) -> int:
-        return -1 if span is None else node_at[span]
-
+    symbol_of = {node: symbol for symbol, *nodes in symbols(function.graph) for node in nodes}
     rows = []
-    for rewrite in rewrites:
-        first, second = rewrite.arguments or (rewrite.variable, None)
-        first_node = node(first)
-        if rewrite.variable is not None:
-            first_node = symbol_of.get(first_node, first_node)
-        code = _TEXT_CODES.get((rewrite.kind, rewrite.replacement), -1)
-        rows.append((node(rewrite.location), _KIND_CODES[rewrite.kind], code, first_node, node(second)))
+    for kind, location, _, replacement, arguments, variable, _ in rewrites:
+        first = second = -1
+        if arguments is not None:
+            first, second = node_at[arguments[0]], node_at[arguments[1]]
+        elif variable is not None:
+            binder = node_at[variable]
+            first = symbol_of.get(binder, binder)
+        text = _TEXT_CODES.get((kind, replacement), -1)
+        rows.append((node_at[location], _KIND_CODES[kind], text, first, second))
     order = sorted(range(len(rows)), key=lambda row: rows[row][0])
     table = np.array([rows[row] for row in order], dtype=np.int32).reshape(-1, len(fields(Candidates)))
     names = (field.name for field in fields(Candidates))
     return Candidates(**dict(zip(names, table.T.copy(), strict=True))), order
 
 
-def _nodes(function: FunctionGraph) -> dict[Span, int]:
-    """The innermost node at each place, in offsets of `function.source`."""
+def _nodes(function: FunctionGraph) -> dict[tuple[int, int], int]:
+    """The innermost node at each span of `function.source`."""
     start, columns = function.syntax.start_of_lines, function.syntax.columns
-    places = zip(columns.starts, columns.ends, strict=True)
-    return {Span(first - start, last - start): node for node, (first, last) in enumerate(places)}
-
-
-def _symbols(graph: Hypergraph) -> dict[int, int]:
-    """The symbol of each occurrence."""
-    found = {}
-    for edge in graph:
-        if edge.relation == "Symbol" and edge.incidences[0][0] == "sym":
-            symbol, *occurrences = [node for _, node in edge.incidences]
-            found.update(dict.fromkeys(occurrences, symbol))
-    return found
+    first, last = (np.array(column) - start for column in (columns.starts, columns.ends))
+    return dict(zip(zip(first.tolist(), last.tolist(), strict=True), range(len(first)), strict=True))

@@ -17,6 +17,7 @@ from typing import TypeVar
 import numpy as np
 
 from hyperheat.pycode.anchors import FunctionNode
+from hyperheat.pycode.syntax.traversal import levels
 
 __all__ = [
     "MAX_CHARACTERS",
@@ -43,6 +44,7 @@ MAX_OPERANDS = 10_000
 Result = TypeVar("Result")
 _SEPARATORS = "\n\"',.:;=<>([{"
 _INDENTATION = (" ", "\t", "\f")
+_COMPREHENSIONS = frozenset({ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp})
 
 
 class SourceError(ValueError):
@@ -214,21 +216,12 @@ def _or_refuse(source: PythonSource, read: Callable[[], Result]) -> Result:
 
 def _check_depth(module: ast.Module, source: PythonSource) -> None:
     """Refuse deep trees, so that every later pass may recurse; goes level by level itself."""
-    level: list[ast.AST] = list(module.body)
-    for _ in range(MAX_DEPTH):
-        below: list[ast.AST] = []
+    for depth, level in enumerate(levels(module.body)):
+        if depth >= MAX_DEPTH:
+            raise _too_deep(source, level[0])
         for node in level:
-            for value in node.__dict__.values():
-                if isinstance(value, list):
-                    if len(value) > MAX_DEPTH and isinstance(value[0], ast.comprehension):
-                        raise _too_deep(source, node)  # its clauses are loops inside loops
-                    below.extend([item for item in value if isinstance(item, ast.AST)])
-                elif isinstance(value, ast.AST) and value._fields:
-                    below.append(value)
-        if not below:
-            return
-        level = below
-    raise _too_deep(source, level[0])
+            if type(node) in _COMPREHENSIONS and len(node.generators) > MAX_DEPTH:
+                raise _too_deep(source, node)  # its clauses are loops inside loops
 
 
 def _too_deep(source: PythonSource, node: ast.AST) -> TooMuchSource:

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-__all__ = ["COMPOUND", "descendants", "own_statements", "target_names"]
+__all__ = ["COMPOUND", "descendants", "levels", "own_statements", "target_names"]
 
 # Fields that hold text, numbers, or operators without a place of their own.
 _TEXT = frozenset(
@@ -36,12 +36,28 @@ def descendants(root: ast.AST) -> Iterator[Any]:
         if node is None:
             continue
         yield node
-        for field in _CHILDREN.get(type(node), ()):
+        for field in _LAST_FIRST.get(type(node), ()):
             value = getattr(node, field)
             if type(value) is list:
                 stack.extend(value[::-1])
             else:
                 stack.append(value)
+
+
+def levels(roots: Iterable[ast.AST]) -> Iterator[list[Any]]:
+    """The same nodes level by level: the roots, what is right below them, and so on."""
+    level = list(roots)
+    while level:
+        yield level
+        below: list[Any] = []
+        for node in level:
+            for field in _CHILDREN.get(type(node), ()):
+                value = getattr(node, field)
+                if type(value) is list:
+                    below += value
+                else:
+                    below.append(value)
+        level = [node for node in below if node is not None]
 
 
 _BLOCKS = ("body", "handlers", "orelse", "finalbody", "cases")
@@ -82,10 +98,10 @@ def target_names(target: ast.expr) -> Iterator[str]:
 
 
 def _child_fields(kind: type[ast.AST]) -> tuple[str, ...]:
-    """The fields of a syntax class that hold syntax below it, last one first."""
+    """The fields of a syntax class that hold syntax below it."""
     if kind.__name__ == "TypeAlias":
-        return ("value", "type_params", "name")
-    return tuple(field for field in kind._fields if field not in _TEXT)[::-1]
+        return ("name", "type_params", "value")
+    return tuple(field for field in kind._fields if field not in _TEXT)
 
 
 def _syntax_classes(root: type[ast.AST]) -> list[type[ast.AST]]:
@@ -97,3 +113,4 @@ _CHILDREN = {
     for kind in _syntax_classes(ast.AST)
     if not issubclass(kind, (ast.Constant, ast.MatchSingleton)) and (fields := _child_fields(kind))
 }
+_LAST_FIRST = {kind: fields[::-1] for kind, fields in _CHILDREN.items()}
