@@ -2,7 +2,7 @@
 
     python -m tools.check_export --model RUN/best --exported MODEL [--functions 500] [--seed 0]
 
-The log-probabilities of torch and of onnxruntime are compared, and what `hyperheat check` makes of them: places, repairs,
+The log-probabilities of torch and of numpy are compared, and what `hyperheat check` makes of them: places, repairs,
 tiers, and confidence to a thousandth.
 Prints the largest difference, then the functions with other findings; exits with 1 if there are any or it exceeds 1e-4.
 """
@@ -51,7 +51,7 @@ class Report:
 
 
 def torch_scores(detector: TrainedDetector, sample: Sample, like: SampleScores) -> SampleScores:
-    """What torch says of a sample, in the order of what onnxruntime says of it."""
+    """What torch says of a sample, in the order of what numpy says of it."""
     batch = collate_samples([sample], detector.view, detector.vocab).to_torch()
     with torch.inference_mode():
         scores = detector.model(batch)
@@ -85,7 +85,7 @@ def compare(
         found, expected = (_findings(question, scores, calibration) for scores in (ours, theirs))
         report.findings += len(found)
         if not _alike(found, expected):
-            report.problems.append(f"{name}: onnxruntime {found}, torch {expected}")
+            report.problems.append(f"{name}: numpy {found}, torch {expected}")
     return report
 
 

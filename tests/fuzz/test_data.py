@@ -94,7 +94,7 @@ def test_wheels(tmp_path: Path):
 
 def test_model_folders(tmp_path: Path, exported_detector: Path):
     folder, rng, loaded = shutil.copytree(exported_detector, tmp_path / "model"), Random(0), 0
-    names = ("model.onnx", "vocab.json", "config.json", "calibration.json", "manifest.json")
+    names = ("model.safetensors", "vocab.json", "config.json", "calibration.json", "manifest.json")
     whole = {name: (folder / name).read_bytes() for name in names}
     sample = next(iter(all_samples(every=1000)))
     for _ in range(INPUTS):

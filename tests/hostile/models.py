@@ -4,15 +4,15 @@ import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import onnx
-from onnx import ModelProto, TensorProto, helper, numpy_helper
+from safetensors.numpy import load_file, save_file
 
 __all__ = ["MODELS", "relist"]
 
 _NESTED = "[" * 100_000
-_DOUBLINGS = 27
+_WEIGHTS = "model.safetensors"
 
 
 def relist(folder: Path) -> None:
@@ -32,101 +32,89 @@ def nested_vocabulary(folder: Path) -> None:
     (folder / "vocab.json").write_text(_NESTED)
 
 
+def nested_header(folder: Path) -> None:
+    (folder / _WEIGHTS).write_bytes(len(_NESTED).to_bytes(8, "little") + _NESTED.encode())
+
+
 def huge_width(folder: Path) -> None:
-    config = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps(config | {"dim": 10**9}))
+    _change_model(folder, dim=10**9)
+
+
+def huge_vocabulary(folder: Path) -> None:
+    vocab = json.loads((folder / "vocab.json").read_text())
+    vocab["names"] += [f"name{number}" for number in range(100_000)]
+    (folder / "vocab.json").write_text(json.dumps(vocab))
 
 
 def wrong_width(folder: Path) -> None:
-    config = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps(config | {"dim": 8000}))
+    _change_model(folder, dim=8000)
 
 
-def doubled_constant(folder: Path) -> None:
-    def change(model: ModelProto) -> None:
-        seed = numpy_helper.from_array(np.ones(1_024, dtype=np.float32), "seed")
-        model.graph.initializer.append(seed)
-        _add_doubled(model, "seed")
-
-    _change_graph(folder, change)
+def many_layers(folder: Path) -> None:
+    _change_model(folder, layers=256)
 
 
-def doubled_input(folder: Path) -> None:
-    _change_graph(folder, lambda model: _add_doubled(model, "positions"))
+def huge_shape(folder: Path) -> None:
+    """A tensor of 16 TB, which the file has no bytes for."""
+    _change_header(folder, lambda entry: entry.update(shape=[1 << 21, 1 << 21]))
 
 
-def weights_that_are_no_numbers(folder: Path) -> None:
-    def change(model: ModelProto) -> None:
-        for tensor in model.graph.initializer:
-            values = numpy_helper.to_array(tensor)
-            if values.dtype == np.float32 and values.ndim == 2:
-                tensor.raw_data = np.full_like(values, np.nan).tobytes()
-
-    _change_graph(folder, change)
-
-
-def weights_beyond_numbers(folder: Path) -> None:
-    def change(model: ModelProto) -> None:
-        for tensor in model.graph.initializer:
-            values = numpy_helper.to_array(tensor)
-            if values.dtype == np.float32 and values.ndim == 2:
-                tensor.raw_data = np.full_like(values, 3e38).tobytes()
-
-    _change_graph(folder, change)
-
-
-def answers_of_another_shape(folder: Path) -> None:
-    def change(model: ModelProto) -> None:
-        _rename_output(model, "choices", "one")
-        model.graph.node.append(helper.make_node("Concat", ["one", "one"], ["choices"], axis=0))
-
-    _change_graph(folder, change)
-
-
-def _add_doubled(model: ModelProto, name: str) -> None:
-    """Add to the answers the greatest entry of something that was doubled many times, times zero."""
-    graph = model.graph
-    for constant, values in (("flat", np.array([-1])), ("zero", np.array([0.0], dtype=np.float32))):
-        graph.initializer.append(numpy_helper.from_array(values, constant))
-    graph.node.insert(0, helper.make_node("Reshape", [name, "flat"], ["double.0"]))
-    for step in range(_DOUBLINGS):
-        before = f"double.{step}"
-        graph.node.insert(
-            step + 1, helper.make_node("Concat", [before, before], [f"double.{step + 1}"], axis=0)
-        )
-    _rename_output(model, "choices", "single")
-    graph.node.extend(
-        [
-            helper.make_node("ReduceMax", [f"double.{_DOUBLINGS}"], ["greatest"], keepdims=1),
-            helper.make_node("Mul", ["greatest", "zero"], ["nothing"]),
-            helper.make_node("Add", ["single", "nothing"], ["choices"]),
-        ]
+def bytes_of_another_tensor(folder: Path) -> None:
+    _change_header(
+        folder, lambda entry: entry.update(data_offsets=[0, np.subtract(*entry["data_offsets"][::-1]).item()])
     )
 
 
-def _rename_output(model: ModelProto, name: str, new: str) -> None:
-    for node in model.graph.node:
-        for place, output in enumerate(node.output):
-            if output == name:
-                node.output[place] = new
+def huge_header(folder: Path) -> None:
+    (folder / _WEIGHTS).write_bytes((1 << 62).to_bytes(8, "little") + b"{}")
 
 
-def _change_graph(folder: Path, change: Callable[[ModelProto], None]) -> None:
-    model = onnx.load(folder / "model.onnx")
-    change(model)
-    assert all(tensor.data_location == TensorProto.DEFAULT for tensor in model.graph.initializer)
-    (folder / "model.onnx").write_bytes(model.SerializeToString())
+def weights_that_are_no_numbers(folder: Path) -> None:
+    _change_weights(folder, lambda values: np.full_like(values, np.nan))
+
+
+def weights_beyond_numbers(folder: Path) -> None:
+    _change_weights(folder, lambda values: np.full_like(values, 3e38))
+
+
+def weights_of_another_shape(folder: Path) -> None:
+    _change_weights(folder, lambda values: np.ascontiguousarray(values.T))
+
+
+def _change_model(folder: Path, **settings: int) -> None:
+    config = json.loads((folder / "config.json").read_text())
+    config["model"]["HeatConfig"] |= settings
+    (folder / "config.json").write_text(json.dumps(config))
+
+
+def _change_weights(folder: Path, change: Callable[[np.ndarray], np.ndarray]) -> None:
+    tensors = load_file(folder / _WEIGHTS)
+    save_file({name: change(x) if x.ndim == 2 else x for name, x in tensors.items()}, folder / _WEIGHTS)
+
+
+def _change_header(folder: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    """Change what the header says of the last tensor."""
+    content = (folder / _WEIGHTS).read_bytes()
+    size = int.from_bytes(content[:8], "little")
+    header = json.loads(content[8 : 8 + size])
+    change(header[max(header.keys() - {"__metadata__"}, key=lambda name: header[name]["data_offsets"])])
+    changed = json.dumps(header).encode()
+    (folder / _WEIGHTS).write_bytes(len(changed).to_bytes(8, "little") + changed + content[8 + size :])
 
 
 MODELS: dict[Callable[[Path], None], str] = {
     nested_config: "config.json",
     nested_vocabulary: "vocab.json",
+    nested_header: _WEIGHTS,
     huge_width: "config.json",
-    wrong_width: "model.onnx",
-    doubled_constant: "model.onnx",
-    doubled_input: "model.onnx",
-    weights_that_are_no_numbers: "model.onnx",
-    weights_beyond_numbers: "model.onnx",
-    answers_of_another_shape: "model.onnx",
+    huge_vocabulary: _WEIGHTS,
+    wrong_width: _WEIGHTS,
+    many_layers: _WEIGHTS,
+    huge_shape: _WEIGHTS,
+    bytes_of_another_tensor: _WEIGHTS,
+    huge_header: _WEIGHTS,
+    weights_that_are_no_numbers: _WEIGHTS,
+    weights_beyond_numbers: _WEIGHTS,
+    weights_of_another_shape: _WEIGHTS,
 }
-"""What is done to a folder, and the file that the refusal names."""
+"""What breaks a model, and the file that is named."""

@@ -163,7 +163,7 @@ def test_what_a_scan_loads_needs_no_training_packages():
             files = [file for place in places for file in (place / "__init__.py", place.with_suffix(".py"))]
             pending += [file for file in files if file.is_file()]
     assert SOURCE / "rewrites" / "edit.py" in seen
-    assert not outside & {"torch", "pyarrow", "onnx", "safetensors", "networkx"}
+    assert not outside & {"torch", "pyarrow", "safetensors", "networkx"}
 
 
 def test_there_is_no_drawer_for_odds_and_ends():

@@ -156,7 +156,7 @@ def test_workers_do_not_run_the_program_again(tmp_path: Path, copied: bool):
 
 
 def test_workers_import_nothing_from_the_current_folder(tmp_path: Path, copied: bool):
-    for name in {*sys.stdlib_module_names, "numpy", "onnxruntime", "hyperheat", "tests"}:
+    for name in {*sys.stdlib_module_names, "numpy", "hyperheat", "tests"}:
         (tmp_path / f"{name}.py").write_text(f"open('ran-{name}', 'w')\n")
     script = SCRIPT.format(copied=copied, orders=["one"])
     program = tmp_path / "bin" / "program.py"

@@ -94,7 +94,7 @@ def evaluate(
         by_kind=measure_by_kind(answers),
         curve=precision_recall(answers),
         answers=answers,
-        parameters=detector.config.parameters if isinstance(detector, Scorer) else detector.parameters,
+        parameters=detector.parameters,
     )
 
 

@@ -1,28 +1,27 @@
-"""A trained detector as a folder for the scanner, which needs neither torch nor onnx.
+"""A trained detector as a folder to give away: what `hyperheat check --model` takes, with a model card.
 
-model.onnx      the graph with its weights       config.json     how to feed it, and its settings
-vocab.json      the subtokens                    manifest.json   size and sha256 of these files
-MODEL_CARD.md   what it is, for people           calibration.json  is added by `detector.calibration`
+A run writes the same folders, without the card and in float32; `detector.manifest` says what is in them.
 """
 
-import json
 from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
+from typing import Literal
+
+import torch
 
 import hyperheat
-from hyperheat.bugs.folder import TrainedDetector
-from hyperheat.bugs.onnx.graph import Precision
-from hyperheat.bugs.onnx.heat import detector_graph
-from hyperheat.configuration import to_dict
-from hyperheat.detector.checks import OPSET, check_graph
-from hyperheat.detector.interface import MAX_SLOTS
-from hyperheat.detector.manifest import CALIBRATION, FILES, FORMAT, describe_file
-from hyperheat.detector.sample import TEXTS
+from hyperheat.bugs.folder import MODEL_CARD, TrainedDetector, save_trained
+from hyperheat.detector.manifest import CALIBRATION, WEIGHTS
+from hyperheat.detector.scorer import MAX_SLOTS
 from hyperheat.files import parse_json, whole_file
 from hyperheat.nn import HeatConfig
 from hyperheat.rewrites import KINDS
 
-__all__ = ["export_detector", "facts_of_corpus"]
+__all__ = ["Precision", "export_detector", "facts_of_corpus"]
+
+Precision = Literal["float32", "float16"]
 
 
 def export_detector(
@@ -35,37 +34,18 @@ def export_detector(
 ) -> None:
     """Write a detector whose encoder is HEAT, or a variant of it, for `Scorer.load`; each file appears whole.
 
-    `facts` are lines of the model card, such as what it was trained on. The manifest is written last, so that a folder
-    that was left half-written is refused.
+    `facts` are lines of the model card, such as what it was trained on.
     """
     if not isinstance(detector.config.model, HeatConfig):
         name = type(detector.config.model).__name__.removesuffix("Config")
         raise ValueError(
-            f"expected a detector with HEAT or a variant of it, got {name}, which has no ONNX form"
+            f"expected a detector with HEAT or a variant of it, got {name}, which only torch runs"
         )
-    model = detector_graph(detector.model, precision).SerializeToString()
-    check_graph(model)
     folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "manifest.json").unlink(missing_ok=True)
-    (folder / CALIBRATION).unlink(missing_ok=True)  # that of the model before
-    with whole_file(folder / "model.onnx") as temporary:
-        temporary.write_bytes(model)
-    detector.vocab.save(folder / "vocab.json")
-    config = {
-        "format": FORMAT,
-        "dim": detector.config.model.dim,
-        "binarise": detector.config.binarise,
-        "parameters": detector.parameters,
-        "precision": precision,
-        "texts": TEXTS,
-        "model": to_dict(detector.config)["model"],
-    }
-    _write(folder / "config.json", json.dumps(config, indent=1) + "\n")
-    _write(folder / "MODEL_CARD.md", _card(detector, folder, facts, licence, precision))
-    listed = {name: describe_file(folder / name) for name in FILES}
-    manifest = {"format": FORMAT, "hyperheat": hyperheat.__version__, "opset": OPSET, "files": listed}
-    _write(folder / "manifest.json", json.dumps(manifest, indent=1) + "\n")
+    model = deepcopy(detector.model).to(getattr(torch, precision))
+    save_trained(replace(detector, model=model), folder)
+    with whole_file(folder / MODEL_CARD) as temporary:
+        temporary.write_text(_card(detector, folder, facts, licence, precision), encoding="utf-8")
 
 
 def facts_of_corpus(folder: str | Path) -> dict[str, str]:
@@ -82,24 +62,19 @@ def facts_of_corpus(folder: str | Path) -> dict[str, str]:
     }
 
 
-def _write(path: Path, text: str) -> None:
-    with whole_file(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
-
-
 def _card(
     detector: TrainedDetector, folder: Path, facts: Mapping[str, str], licence: str, precision: Precision
 ) -> str:
     model, vocab = detector.config.model, detector.vocab
     assert isinstance(model, HeatConfig)
-    megabytes = (folder / "model.onnx").stat().st_size / 1e6
+    megabytes = (folder / WEIGHTS).stat().st_size / 1e6
     rows = {
         "Parameters": f"{detector.parameters:,}",
         "Width, layers, heads, hidden width": f"{model.dim}, {model.layers}, {model.heads}, {model.hidden}",
         "Vocabulary": f"{len(vocab.labels):,} subtokens of labels, {len(vocab.names):,} of names",
         "Reads": "hypergraphs cut into pairs" if detector.config.binarise else "hypergraphs",
         "Weights": f"stored in {precision}, computed in float32",
-        "File": f"model.onnx, {megabytes:.1f} MB, ONNX opset {OPSET}, sha256 in manifest.json",
+        "File": f"{WEIGHTS}, {megabytes:.1f} MB, sha256 in manifest.json",
         "Exported by": f"hyperheat {hyperheat.__version__}",
         "Licence": licence,
         **facts,

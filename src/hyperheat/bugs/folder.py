@@ -1,18 +1,34 @@
-"""A trained detector as a folder: `model.safetensors`, `config.json`, `vocab.json`. Loading it runs no code."""
+"""A detector as a folder that torch trains and the checker runs. Loading it runs no code.
+
+`detector.manifest` says what is in the folder. The checker runs HEAT and its variants; other encoders run in torch alone.
+"""
 
 import json
 from dataclasses import dataclass
 from pathlib import Path
 
+import hyperheat
 from hyperheat.bugs.encoders import EncoderConfig, build_encoder, view_of
 from hyperheat.bugs.model import BugModel
 from hyperheat.configuration import from_dict, to_dict
+from hyperheat.detector.manifest import CALIBRATION, FILES, FORMAT, VERSION, WEIGHTS, describe_file
+from hyperheat.detector.sample import TEXTS
 from hyperheat.detector.views import View
 from hyperheat.files import parse_json, whole_file
 from hyperheat.nn.weights import load_weights, save_weights
 from hyperheat.tensors import Vocabulary
 
-__all__ = ["DetectorConfig", "TrainedDetector", "load_trained", "new_detector", "save_trained"]
+__all__ = [
+    "MODEL_CARD",
+    "DetectorConfig",
+    "TrainedDetector",
+    "load_trained",
+    "new_detector",
+    "save_trained",
+]
+
+MODEL_CARD = "MODEL_CARD.md"
+"""What a detector is, for people: added by `bugs export`."""
 
 _FORMAT = "hyperheat-bug-detector"
 
@@ -58,13 +74,26 @@ def new_detector(config: DetectorConfig, vocab: Vocabulary) -> TrainedDetector:
 
 
 def save_trained(detector: TrainedDetector, folder: str | Path) -> None:
-    """Write a detector; each file appears whole or not at all."""
+    """Write a detector; each file appears whole or not at all.
+
+    The manifest is written last, so that a folder that was left half-written is refused. Files that were added to an
+    earlier detector there, its calibration and model card, are removed.
+    """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
+    for name in ("manifest.json", CALIBRATION, MODEL_CARD):
+        (folder / name).unlink(missing_ok=True)
     detector.vocab.save(folder / "vocab.json")
-    with whole_file(folder / "config.json") as temporary:
-        temporary.write_text(json.dumps(to_dict(detector.config), indent=2) + "\n", encoding="utf-8")
-    save_weights(detector.model, folder / "model.safetensors")
+    _write_json(folder / "config.json", {**to_dict(detector.config), "texts": TEXTS})
+    save_weights(detector.model, folder / WEIGHTS)
+    listed = {name: describe_file(folder / name) for name in FILES}
+    manifest = {"format": FORMAT, "version": VERSION, "hyperheat": hyperheat.__version__, "files": listed}
+    _write_json(folder / "manifest.json", manifest)
+
+
+def _write_json(path: Path, content: object) -> None:
+    with whole_file(path) as temporary:
+        temporary.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
 def load_trained(folder: str | Path) -> TrainedDetector:
@@ -72,12 +101,16 @@ def load_trained(folder: str | Path) -> TrainedDetector:
     folder = Path(folder)
     path = folder / "config.json"
     try:
-        config = from_dict(DetectorConfig, parse_json(path.read_text(encoding="utf-8")))
+        values = parse_json(path.read_text(encoding="utf-8"))
+        texts = values.pop("texts", None) if isinstance(values, dict) else None  # older folders have none
+        if texts is not None and texts != [list(text) for text in TEXTS]:
+            raise ValueError("expected the operators and literals that this version puts in, got other ones")
+        config = from_dict(DetectorConfig, values)
     except FileNotFoundError:
         raise ValueError(f"{folder}: expected the folder of a trained detector, got no config.json") from None
     except (ValueError, TypeError) as error:
         raise ValueError(f"{path}: not the configuration of a detector: {error}") from error
     detector = new_detector(config, Vocabulary.load(folder / "vocab.json"))
-    load_weights(detector.model, folder / "model.safetensors")
+    load_weights(detector.model, folder / WEIGHTS)
     detector.model.eval()
     return detector

@@ -225,7 +225,7 @@ class _Work:
 @contextmanager
 def model_errors() -> Iterator[None]:
     """What is wrong with a model concerns all files."""
-    from hyperheat.detector.session import ModelError
+    from hyperheat.detector.manifest import ModelError
 
     try:
         yield
@@ -250,7 +250,7 @@ def load_scorer(detector: Detector, limits: Limits = LIMITS) -> "Scorer":
 def _load_scorer(folder: Path, key: str, limits: Limits) -> "Scorer":
     from hyperheat.check.trial import try_model
     from hyperheat.detector import Scorer
-    from hyperheat.detector.session import ModelError
+    from hyperheat.detector.manifest import ModelError
 
     try:
         scorer = Scorer.of(load_once(folder, key))

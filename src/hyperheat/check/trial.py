@@ -2,7 +2,7 @@
 
 from hyperheat.check.examine import make_question, read_module
 from hyperheat.detector import Scorer
-from hyperheat.detector.session import ModelError
+from hyperheat.detector.manifest import ModelError
 from hyperheat.workers.limits import Limits
 
 __all__ = ["try_model"]

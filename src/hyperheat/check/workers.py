@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from hyperheat.detector.session import LoadedModel
+    from hyperheat.detector.manifest import LoadedModel
 
 __all__ = ["MODULES", "load_once", "start_early"]
 
 MODULES = (
-    "hyperheat.detector.runtime",
+    "numpy",
     "hyperheat.check.scan",
     "hyperheat.check.examine",
     "hyperheat.detector.scorer",
@@ -34,7 +34,7 @@ def start_early() -> None:
 @lru_cache(maxsize=1)
 def load_once(folder: Path, key: str) -> "LoadedModel":
     """The model of the detector with that key, loaded once in a process and its copies."""
-    from hyperheat.detector.session import load_model
+    from hyperheat.detector.manifest import load_model
 
     model = load_model(folder)
     if model.key != key:

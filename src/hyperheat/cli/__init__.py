@@ -24,7 +24,7 @@ kg = App(name="kg", help="Statements with qualifiers: import, check and complete
 app.command(kg)
 
 _NEEDS = "hyperheat: this command needs the package {name!r}: pip install 'hyperheat[{extra}]'"
-_TRAIN = ("torch", "packaging", "safetensors", "pyarrow", "pyoxigraph", "matplotlib", "tokenizers", "onnx")
+_TRAIN = ("torch", "packaging", "safetensors", "pyarrow", "pyoxigraph", "matplotlib", "tokenizers")
 _EXTRAS = {**dict.fromkeys(_TRAIN, "train"), "ray": "ray"}
 
 app.command(

@@ -139,16 +139,16 @@ def evaluate(
 
 
 def _load(folder: Path) -> "tuple[TrainedDetector | Scorer, str, Calibration | None]":
-    """A trained or an exported detector, the hash of its weights, and its calibration if it has one."""
-    from hyperheat.bugs.folder import load_trained
+    """A detector as torch runs it, or as the checker does if it was exported or calibrated; its hash and calibration."""
+    from hyperheat.bugs.folder import MODEL_CARD, load_trained
     from hyperheat.detector.calibration import Calibration
-    from hyperheat.detector.manifest import CALIBRATION
+    from hyperheat.detector.manifest import CALIBRATION, WEIGHTS
     from hyperheat.detector.scorer import Scorer
 
-    if not (folder / "model.onnx").exists():
-        return load_trained(folder), file_sha256(folder / "model.safetensors"), None
-    scorer = Scorer.load(folder)
     path = folder / CALIBRATION
+    if not path.exists() and not (folder / MODEL_CARD).exists():
+        return load_trained(folder), file_sha256(folder / WEIGHTS), None
+    scorer = Scorer.load(folder)
     return scorer, scorer.fingerprint, Calibration.parse(path.read_bytes()) if path.exists() else None
 
 

@@ -1,4 +1,4 @@
-"""`hyperheat bugs export`: a trained detector as a folder that the scanner runs without torch."""
+"""`hyperheat bugs export`: a trained detector as a folder to give away."""
 
 import sys
 from pathlib import Path
@@ -15,7 +15,7 @@ def export(
     licence: str = "MIT",
     precision: Literal["float32", "float16"] = "float32",
 ) -> None:
-    """Write a trained detector as an ONNX file with vocabulary, configuration, manifest and model card.
+    """Write a trained detector with a model card, for `hyperheat check --model`.
 
     HEAT and all its variants can be exported; the encoders of other papers are refused.
 
@@ -34,6 +34,7 @@ def export(
     """
     from hyperheat.bugs.export import export_detector, facts_of_corpus
     from hyperheat.bugs.folder import load_trained
+    from hyperheat.detector.manifest import WEIGHTS
 
     try:
         facts = facts_of_corpus(data) if data is not None else {}
@@ -42,5 +43,5 @@ def export(
     except (ValueError, OSError) as error:
         sys.stderr.write(f"{error}\n")
         raise SystemExit(2) from None
-    size = (out / "model.onnx").stat().st_size
-    sys.stdout.write(f"{out}: {detector.parameters:,} parameters, model.onnx of {size / 1e6:.1f} MB\n")
+    size = (out / WEIGHTS).stat().st_size
+    sys.stdout.write(f"{out}: {detector.parameters:,} parameters, {WEIGHTS} of {size / 1e6:.1f} MB\n")

@@ -5,7 +5,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from hyperheat.detector.calibration import Calibration
-from hyperheat.detector.manifest import CALIBRATION, key_of, list_files, read_listed
+from hyperheat.detector.manifest import CALIBRATION, WEIGHTS, key_of, list_files, read_listed
 
 __all__ = ["Detector", "load_detector"]
 
@@ -44,5 +44,5 @@ def load_detector(folder: Path | None = None) -> Detector:
         calibration = Calibration.parse(content)
     except ValueError as error:
         raise ValueError(f"{folder / CALIBRATION}: {error}") from None
-    sha256 = str(listed["model.onnx"].get("sha256"))
+    sha256 = str(listed[WEIGHTS].get("sha256"))
     return Detector(folder, name, sha256, calibration, key_of(listed))

@@ -1,47 +1,96 @@
-"""The folder of an exported detector: its manifest, and files that are those of the manifest.
+"""The folder of a detector, which `check --model` takes: its manifest, and files that are those of the manifest.
 
-Nothing here needs numpy, so that a scan whose results are all known starts at once.
+model.safetensors   the weights            vocab.json         the subtokens
+config.json         sizes and parts        calibration.json   what was measured on held-out code, added later
+manifest.json       size and sha256 of these
+
+Importing this needs no numpy, so that a scan whose results are all known starts at once.
 """
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import hyperheat
 from hyperheat.files import SkippedFile, parse_json, read_regular
+
+if TYPE_CHECKING:
+    import numpy as np
 
 __all__ = [
     "CALIBRATION",
     "FILES",
     "FORMAT",
+    "VERSION",
+    "WEIGHTS",
+    "LoadedModel",
+    "ModelError",
     "describe_file",
     "key_of",
     "list_files",
-    "read_files",
+    "load_model",
     "read_folder",
     "read_listed",
 ]
 
-FORMAT = "hyperheat-onnx-detector"
+FORMAT, VERSION = "hyperheat-detector", 2
+"""What the manifest says it is."""
 
-FILES = ("model.onnx", "vocab.json", "config.json")
+WEIGHTS = "model.safetensors"
+
+FILES = (WEIGHTS, "vocab.json", "config.json")
 """What the manifest lists with size and sha256."""
 
 CALIBRATION = "calibration.json"
-"""A file that may be added to the folder and its manifest later, with what was measured on held-out code."""
+"""A file that may be added to the folder and its manifest later."""
 
-_MAX_BYTES = 1 << 28
+_MAX_BYTES = {WEIGHTS: 1 << 28, "vocab.json": 1 << 25, "config.json": 1 << 20, CALIBRATION: 1 << 22}
+
+
+class ModelError(ValueError):
+    """A file of a detector that cannot be used, in one sentence that begins with its name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoadedModel:
+    """What is in the folder of a detector."""
+
+    folder: Path
+    weights: "dict[str, np.ndarray]"
+    sha256: str
+    """That of the weights."""
+    key: str
+    """Names the content of the folder."""
+    config: bytes
+    vocab: bytes
+
+
+def load_model(folder: str | Path) -> LoadedModel:
+    """Read a folder; raises ValueError in one sentence if a file is damaged or not what it should be."""
+    from hyperheat.detector.tensor_file import read_tensors
+
+    folder = Path(folder)
+    listed = list_files(folder)
+    files = {name: read_listed(folder / name, listed[name]) for name in FILES}
+    try:
+        weights = read_tensors(files[WEIGHTS])
+    except ValueError as error:
+        raise ModelError(f"{folder / WEIGHTS}: not the weights of a detector: {error}") from None
+    return LoadedModel(
+        folder=folder,
+        weights=weights,
+        sha256=str(listed[WEIGHTS]["sha256"]),
+        key=key_of(listed),
+        config=files["config.json"],
+        vocab=files["vocab.json"],
+    )
 
 
 def read_folder(folder: Path) -> dict[str, bytes]:
-    """The files of an exported detector, by name, if they are those of its manifest: `FILES`, perhaps `CALIBRATION`."""
-    return read_files(folder, list_files(folder))
-
-
-def read_files(folder: Path, listed: Mapping[str, dict[str, Any]]) -> dict[str, bytes]:
-    """The files that a manifest lists."""
-    return {name: read_listed(folder / name, entry) for name, entry in listed.items()}
+    """The files of a detector by name, if they are those of its manifest: `FILES`, perhaps `CALIBRATION`."""
+    return {name: read_listed(folder / name, entry) for name, entry in list_files(folder).items()}
 
 
 def key_of(listed: Mapping[str, dict[str, Any]]) -> str:
@@ -51,24 +100,28 @@ def key_of(listed: Mapping[str, dict[str, Any]]) -> str:
 
 
 def list_files(folder: Path) -> dict[str, dict[str, Any]]:
-    """What the manifest of an exported detector says of each file."""
+    """What the manifest of a detector says of each file."""
     path = folder / "manifest.json"
     try:
         manifest = parse_json(_read(path, 1 << 16))
     except FileNotFoundError:
-        raise ValueError(
-            f"{folder}: expected an exported detector, got a folder without manifest.json"
-        ) from None
+        raise ValueError(f"{folder}: not a detector: there is no manifest.json in this folder") from None
     except OSError as error:
-        raise ValueError(
-            f"{path}: expected the manifest of an exported detector, got: {error.strerror}"
-        ) from None
+        raise ValueError(f"{path}: cannot be read: {error.strerror}") from None
     except SkippedFile as error:
-        raise ValueError(f"{path}: expected the manifest of an exported detector, got: {error}") from None
+        raise ValueError(f"{path}: {error}") from None
     except ValueError as error:
         raise ValueError(f"{path}: not a manifest: {error}") from None
+    if isinstance(manifest, dict) and manifest.get("format") == "hyperheat-onnx-detector":
+        raise ValueError(
+            f"{folder}: this detector has the old format with model.onnx; export it again with `hyperheat bugs export`"
+        )
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise ValueError(f"{path}: expected the format {FORMAT!r}, got something else")
+    if manifest.get("version") != VERSION:
+        raise ValueError(
+            f"{path}: expected version {VERSION} of the format, got {manifest.get('version')!r:.50}"
+        )
     listed = manifest.get("files")
     if not isinstance(listed, dict) or set(listed) - {CALIBRATION} != set(FILES):
         raise ValueError(f"{path}: expected entries for the files {', '.join(FILES)}, got other ones")
@@ -84,14 +137,14 @@ def describe_file(path: Path) -> dict[str, object]:
 
 
 def read_listed(path: Path, entry: dict[str, Any]) -> bytes:
-    """A file of an exported detector, if it is what the manifest says."""
+    """A file of a detector, if it is what the manifest says."""
     size, digest = entry.get("bytes"), entry.get("sha256")
     try:
-        content = _read(path, _MAX_BYTES)
+        content = _read(path, _MAX_BYTES[path.name])
     except FileNotFoundError:
         raise ValueError(f"{path}: expected a file of {size} bytes, got none") from None
     except OSError as error:
-        raise ValueError(f"{path}: expected a file of {size} bytes, got: {error.strerror}") from None
+        raise ValueError(f"{path}: cannot be read: {error.strerror}") from None
     except SkippedFile as error:
         raise ValueError(f"{path}: {error}") from None
     if len(content) != size:

@@ -26,7 +26,7 @@ __all__ = ["Architecture", "Network"]
 _EPSILON = 1e-5  # of torch's LayerNorm
 _SAFE = 60.0  # the exponential of a number between -60 and 60 needs no shift
 _SCORES_AT_A_TIME = 1 << 20  # of attention; 4 MB
-_KEPT_NUMBERS = 1 << 24  # in the table of qualifiers; 64 MB
+_FIRST_ROWS, _KEPT_NUMBERS = 256, 1 << 24  # of the table of qualifiers: at first, and at most (64 MB)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +76,7 @@ _CHOICES = {
 # Weights and small parts
 
 
-class Weights:
+class _Weights:
     """Weights by their names in torch: each is taken once, and must have the shape that it is taken for."""
 
     def __init__(self, tensors: Mapping[str, np.ndarray]) -> None:
@@ -97,10 +97,10 @@ class Weights:
             raise ValueError(f"{min(self._left)}: expected no such weights in a model of these settings")
 
 
-class Linear:
+class _Linear:
     """W x + b"""
 
-    def __init__(self, weights: Weights, name: str, inputs: int, outputs: int, *, bias: bool = True) -> None:
+    def __init__(self, weights: _Weights, name: str, inputs: int, outputs: int, *, bias: bool = True) -> None:
         self.weight = np.ascontiguousarray(weights.take(f"{name}.weight", outputs, inputs).T)
         self.bias = weights.take(f"{name}.bias", outputs) if bias else np.zeros(outputs, np.float32)
 
@@ -110,10 +110,10 @@ class Linear:
         return y
 
 
-class Norm:
+class _Norm:
     """LN(x), in place"""
 
-    def __init__(self, weights: Weights, name: str, dim: int) -> None:
+    def __init__(self, weights: _Weights, name: str, dim: int) -> None:
         self.weight = weights.take(f"{name}.weight", dim)
         self.bias = weights.take(f"{name}.bias", dim)
         self.average = np.full(dim, 1 / dim, np.float32)
@@ -129,12 +129,12 @@ class Norm:
         return x
 
 
-def relu(x: np.ndarray) -> np.ndarray:
+def _relu(x: np.ndarray) -> np.ndarray:
     """max(x, 0), in place; with a row of zeros numpy is twice as fast as with a number."""
     return np.maximum(x, np.zeros(x.shape[-1], np.float32), out=x)
 
 
-def exponentials(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _exponentials(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """A softmax before its division: exp(scores) in place, and the sums over the last axis."""
     if scores.size and (scores.max() > _SAFE or scores.min() < -_SAFE):
         scores -= scores.max(axis=-1, keepdims=True)
@@ -142,7 +142,7 @@ def exponentials(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return scores, scores @ np.ones(scores.shape[-1], np.float32)
 
 
-class Pool:
+class _Pool:
     """Segments by length: those of one length are one dense array. An empty one is zero.
 
     `entries` are the entries of all segments in this order [C], `place` is where each segment stands in it [S].
@@ -180,39 +180,32 @@ class Pool:
 # Messages: what the slots of an edge say, from their projections to one row for each cell
 
 
-@dataclass(frozen=True, kw_only=True)
-class Group:
-    """Edges of one size: `count` of `slots` each, whose cells begin at `start`."""
-
-    start: int
-    count: int
-    slots: int
+Groups = list[tuple[slice, int]]
+"""Edges by size: their cells, and how many slots each of them has."""
 
 
-class AttentionMessage:
+class _Attention:
     """Multi-head self-attention among the slots of an edge."""
 
-    def __init__(self, weights: Weights, name: str, architecture: Architecture) -> None:
+    def __init__(self, weights: _Weights, name: str, architecture: Architecture) -> None:
         dim, self.heads = architecture.dim, architecture.heads
-        self.project = Linear(weights, f"{name}.qkv", dim, 3 * dim)
+        self.project = _Linear(weights, f"{name}.qkv", dim, 3 * dim)
         scale = (dim // self.heads) ** -0.5
         self.project.weight[:, :dim] *= scale
         self.project.bias = np.append(self.project.bias[:dim] * np.float32(scale), self.project.bias[dim:])
-        self.out = Linear(weights, f"{name}.out", dim, dim)
+        self.out = _Linear(weights, f"{name}.out", dim, dim)
 
-    def mix(self, x: np.ndarray, groups: list[Group]) -> np.ndarray:
+    def mix(self, x: np.ndarray, groups: Groups) -> np.ndarray:
         """Queries, keys and values of the cells [C, 3D] -> what each attends to [C, D]."""
         heads, dim = self.heads, x.shape[1] // 3
         mixed = np.empty((len(x), dim), np.float32)
-        for group in groups:
-            cells = slice(group.start, group.start + group.count * group.slots)
-            shape = group.count, group.slots, 3, heads, dim // heads
-            q, k, v = x[cells].reshape(shape).transpose(2, 0, 3, 1, 4)  # each [B, H, l, K]
-            to = mixed[cells].reshape(group.count, group.slots, heads, -1).transpose(0, 2, 1, 3)
-            squares = group.slots**2
-            for edges in _parts(group.count, heads * squares):
-                for some in _parts(heads, squares):
-                    weights, sums = exponentials(q[edges, some] @ k[edges, some].swapaxes(2, 3))
+        for cells, slots in groups:
+            qkv = x[cells].reshape(-1, slots, 3, heads, dim // heads)
+            q, k, v = qkv.transpose(2, 0, 3, 1, 4)  # each [B, H, l, K]
+            to = mixed[cells].reshape(-1, slots, heads, dim // heads).transpose(0, 2, 1, 3)
+            for edges in _parts(len(q), heads * slots**2):
+                for some in _parts(heads, slots**2):
+                    weights, sums = _exponentials(q[edges, some] @ k[edges, some].swapaxes(2, 3))
                     np.matmul(weights, v[edges, some], out=to[edges, some])
                     to[edges, some] /= sums[..., None]
         return mixed
@@ -228,27 +221,26 @@ def _parts(count: int, size: int) -> Iterator[slice]:
     return (slice(start, start + step) for start in range(0, count, step))
 
 
-class DeepSetMessage:
+class _DeepSet:
     """q_e = rho(sum_i phi(x_i));  m_i = ReLU(W [x_i; q_e])"""
 
-    def __init__(self, weights: Weights, name: str, architecture: Architecture) -> None:
+    def __init__(self, weights: _Weights, name: str, architecture: Architecture) -> None:
         dim = architecture.dim
-        self.project, slot = (Linear(weights, f"{name}.{part}", dim, dim) for part in ("phi", "slot"))
+        self.project, slot = (_Linear(weights, f"{name}.{part}", dim, dim) for part in ("phi", "slot"))
         self.project.weight = np.concatenate([self.project.weight, slot.weight], axis=1)
         self.project.bias = np.concatenate([self.project.bias, slot.bias])
-        self.rho = [Linear(weights, f"{name}.rho.{index}", dim, dim) for index in (0, 2)]
-        self.summary = Linear(weights, f"{name}.summary", dim, dim, bias=False)
+        self.rho = [_Linear(weights, f"{name}.rho.{index}", dim, dim) for index in (0, 2)]
+        self.summary = _Linear(weights, f"{name}.summary", dim, dim, bias=False)
 
-    def mix(self, x: np.ndarray, groups: list[Group]) -> np.ndarray:
+    def mix(self, x: np.ndarray, groups: Groups) -> np.ndarray:
         """Phi and W of the cells [C, 2D] -> messages [C, D]."""
         phi, slot = np.split(x, 2, axis=1)
-        relu(phi)
-        for group in groups:
-            cells = slice(group.start, group.start + group.count * group.slots)
-            q = phi[cells].reshape(group.count, group.slots, -1).sum(axis=1)
-            q = self.summary(self.rho[1](relu(self.rho[0](q))))
-            slot[cells].reshape(group.count, group.slots, -1)[...] += q[:, None]
-        return relu(slot)
+        _relu(phi)
+        for cells, slots in groups:
+            q = phi[cells].reshape(-1, slots, phi.shape[1]).sum(axis=1)
+            q = self.summary(self.rho[1](_relu(self.rho[0](q))))
+            slot[cells] += q.repeat(slots, axis=0)
+        return _relu(slot)
 
     def finish(self, mixed: np.ndarray) -> np.ndarray:
         """They are messages already."""
@@ -258,14 +250,14 @@ class DeepSetMessage:
 # Aggregates: from the messages to a node to its one update
 
 
-class Reduction:
+class _Reduction:
     """Maximum, sum or mean."""
 
-    def __init__(self, weights: Weights, name: str, architecture: Architecture) -> None:
+    def __init__(self, weights: _Weights, name: str, architecture: Architecture) -> None:
         self._with = np.maximum if architecture.aggregate == "MaxAggregate" else np.add
         self._mean = architecture.aggregate == "MeanAggregate"
 
-    def __call__(self, m: np.ndarray, h: np.ndarray, nodes: Pool) -> np.ndarray:
+    def __call__(self, m: np.ndarray, h: np.ndarray, nodes: _Pool) -> np.ndarray:
         """Messages to nodes [C, D] and states [N, D] -> updates [N, D]."""
         if self._mean:
             for messages, _ in nodes.groups(m):
@@ -273,16 +265,16 @@ class Reduction:
         return nodes.reduce(m, self._with)
 
 
-class CrossAttention:
+class _CrossAttention:
     """Multi-head attention with the node state as query, messages as keys and values."""
 
-    def __init__(self, weights: Weights, name: str, architecture: Architecture) -> None:
+    def __init__(self, weights: _Weights, name: str, architecture: Architecture) -> None:
         dim, self.heads = architecture.dim, architecture.heads
-        self.query = Linear(weights, f"{name}.query", dim, dim)
-        self.key_value = Linear(weights, f"{name}.key_value", dim, 2 * dim)
-        self.out = Linear(weights, f"{name}.out", dim, dim)
+        self.query = _Linear(weights, f"{name}.query", dim, dim)
+        self.key_value = _Linear(weights, f"{name}.key_value", dim, 2 * dim)
+        self.out = _Linear(weights, f"{name}.out", dim, dim)
 
-    def __call__(self, m: np.ndarray, h: np.ndarray, nodes: Pool) -> np.ndarray:
+    def __call__(self, m: np.ndarray, h: np.ndarray, nodes: _Pool) -> np.ndarray:
         """Messages to nodes [C, D] and states [N, D] -> updates [N, D]."""
         dim = h.shape[1]
         query = self.query(h[nodes.order]).reshape(len(h), self.heads, -1, 1)  # [N, H, K, 1]
@@ -291,7 +283,7 @@ class CrossAttention:
             shape = *messages.shape[:2], 2, self.heads, dim // self.heads
             key, value = messages.reshape(shape).transpose(2, 0, 3, 1, 4)  # each [S, H, length, K]
             scores = (key @ query[places])[..., 0] * np.float32((dim // self.heads) ** -0.5)
-            weights, sums = exponentials(scores)  # [S, H, length]
+            weights, sums = _exponentials(scores)  # [S, H, length]
             attended = (weights[..., None, :] @ value)[..., 0, :] / sums[..., None]  # [S, H, K]
             out[places] = self.out(attended.reshape(len(messages), dim))
         return out.take(nodes.place, axis=0)
@@ -300,17 +292,17 @@ class CrossAttention:
 # Layers
 
 
-class Update:
+class _Update:
     """q = LN(h + u);  h' = LN(q + FFN(q)), or q without the feed-forward part"""
 
-    def __init__(self, weights: Weights, name: str, architecture: Architecture) -> None:
+    def __init__(self, weights: _Weights, name: str, architecture: Architecture) -> None:
         dim, hidden, part = architecture.dim, architecture.hidden, f"{name}.feed_forward"
-        self.norm = Norm(weights, f"{name}.norm", dim)
+        self.norm = _Norm(weights, f"{name}.norm", dim)
         self.feed_forward = architecture.feed_forward == "FeedForward"
         if self.feed_forward:
-            self.widen = Linear(weights, f"{part}.widen", dim, hidden)
-            self.narrow = Linear(weights, f"{part}.narrow", hidden, dim)
-            self.second_norm = Norm(weights, f"{part}.norm", dim)
+            self.widen = _Linear(weights, f"{part}.widen", dim, hidden)
+            self.narrow = _Linear(weights, f"{part}.narrow", hidden, dim)
+            self.second_norm = _Norm(weights, f"{part}.norm", dim)
 
     def __call__(self, h: np.ndarray, u: np.ndarray, out: np.ndarray) -> None:
         """States and updates [N, D] -> new states in `out` [N, D]; `u` is overwritten."""
@@ -319,27 +311,27 @@ class Update:
         if not self.feed_forward:
             out[...] = q
             return
-        self.narrow(relu(self.widen(q)), out=out)
+        self.narrow(_relu(self.widen(q)), out=out)
         out += q
         self.second_norm(out)
 
 
-class Layer:
+class _Layer:
     """One round of messages."""
 
-    def __init__(self, weights: Weights, name: str, architecture: Architecture, *, last: bool) -> None:
+    def __init__(self, weights: _Weights, name: str, architecture: Architecture, *, last: bool) -> None:
         self.qualifier = None
         if architecture.qualifier == "QualifierProjection":
-            self.qualifier = Linear(weights, f"{name}.qualifier", architecture.dim, architecture.dim)
-        message = {"AttentionMessage": AttentionMessage, "DeepSetMessage": DeepSetMessage}
+            self.qualifier = _Linear(weights, f"{name}.qualifier", architecture.dim, architecture.dim)
+        message = {"AttentionMessage": _Attention, "DeepSetMessage": _DeepSet}
         self.message = message[architecture.message](weights, f"{name}.message", architecture)
-        aggregate = CrossAttention if architecture.aggregate == "CrossAttentionAggregate" else Reduction
+        aggregate = _CrossAttention if architecture.aggregate == "CrossAttentionAggregate" else _Reduction
         self.aggregate = aggregate(weights, f"{name}.aggregate", architecture)
-        self.node_update = self.edge_update = Update(weights, f"{name}.update.node", architecture)
+        self.node_update = self.edge_update = _Update(weights, f"{name}.update.node", architecture)
         if (last and not architecture.final_edges) or architecture.edge_update == "KeepState":
             self.edge_update = None
         elif architecture.edge_update == "OwnUpdate":
-            self.edge_update = Update(weights, f"{name}.update.edge", architecture)
+            self.edge_update = _Update(weights, f"{name}.update.edge", architecture)
 
     def qualify(self, r: np.ndarray) -> np.ndarray:
         """W (W_t r + b_t), the part of a qualifier in the projections [X]; zero if there are no qualifiers."""
@@ -347,7 +339,7 @@ class Layer:
             return np.zeros(self.message.project.weight.shape[1], np.float32)
         return self.qualifier(r) @ self.message.project.weight
 
-    def receive(self, mixed: np.ndarray, h: np.ndarray, receivers: "Receivers") -> np.ndarray:
+    def receive(self, mixed: np.ndarray, h: np.ndarray, receivers: "_Receivers") -> np.ndarray:
         """What cells attend to [C, D], and the states of those that receive messages -> their new states."""
         num_nodes, num_messages = len(receivers.nodes.order), len(receivers.nodes.entries)
         m = self.message.finish(mixed.take(receivers.cells, axis=0))
@@ -361,26 +353,26 @@ class Layer:
         return new
 
 
-class Receivers:
+class _Receivers:
     """Nodes that get messages, and the edges, which get one each."""
 
     def __init__(self, segments: Segments[np.ndarray], nodes: np.ndarray | slice, edges: slice) -> None:
-        self.nodes = Pool(segments, nodes)
+        self.nodes = _Pool(segments, nodes)
         own = segments.entries[segments.offsets[edges]]
         self.cells = np.concatenate([self.nodes.entries, own])  # of the messages, to nodes and then to edges
 
 
-class Qualifiers:
+class _Qualifiers:
     """`W r_tau` for every layer, in a table that is kept from one batch to the next.
 
     Each row is computed by itself, so that it does not depend on what was asked before.
     """
 
-    def __init__(self, names: np.ndarray, layers: list[Layer]) -> None:
+    def __init__(self, names: np.ndarray, layers: list[_Layer]) -> None:
         self._names, self._layers = names, layers
         self._width = layers[0].message.project.weight.shape[1]
-        self._most = max(256, _KEPT_NUMBERS // (len(layers) * self._width))
-        self._clear(256)
+        self._most = max(_FIRST_ROWS, _KEPT_NUMBERS // (len(layers) * self._width))
+        self._clear(_FIRST_ROWS)
 
     def _clear(self, rows: int) -> None:
         self._row: dict[int | tuple[int, ...], int] = {}
@@ -425,18 +417,18 @@ class Qualifiers:
         return np.concatenate([np.sin(angles), np.cos(angles)]).astype(np.float32)
 
 
-class Encoder:
+class _Encoder:
     """A batch of hypergraphs in, states of chosen nodes out."""
 
-    def __init__(self, weights: Weights, architecture: Architecture, vocab: Vocabulary) -> None:
+    def __init__(self, weights: _Weights, architecture: Architecture, vocab: Vocabulary) -> None:
         dim, count = architecture.dim, architecture.layers
         self.label = weights.take("encoder.embedding.label.weight", len(vocab.labels), dim)
         self.name = weights.take("encoder.embedding.name.weight", len(vocab.names), dim)
         self.layers = [
-            Layer(weights, f"encoder.layers.{index}", architecture, last=index == count - 1)
+            _Layer(weights, f"encoder.layers.{index}", architecture, last=index == count - 1)
             for index in range(count)
         ]
-        self.qualifiers = Qualifiers(self.name, self.layers)
+        self.qualifiers = _Qualifiers(self.name, self.layers)
 
     def __call__(self, batch: HypergraphBatch[np.ndarray], chosen: np.ndarray) -> np.ndarray:
         """The states of the chosen nodes [*, D]."""
@@ -447,64 +439,68 @@ class Encoder:
         state, qualifier = batch.plan.slots.pairs.T  # [C]
         qualifier = self.qualifiers.rows(batch)[qualifier - (num_nodes + num_edges)]
         groups = _groups(batch)
-        receivers = Receivers(batch.plan.receivers, slice(num_nodes), slice(num_nodes, num_nodes + num_edges))
+        receivers = _Receivers(
+            batch.plan.receivers, slice(num_nodes), slice(num_nodes, num_nodes + num_edges)
+        )
         for index, layer in enumerate(self.layers):
             x = layer.message.project(h).take(state if index else first[state], axis=0)  # [C, X]
             x += self.qualifiers.table[index].take(qualifier, axis=0)
             mixed = layer.message.mix(x, groups)
             h = h if index else h.take(first, axis=0)  # [N+E, D]
             if layer is self.layers[-1]:
-                receivers, h = Receivers(batch.plan.receivers, chosen, slice(0)), h.take(chosen, axis=0)
+                receivers, h = _Receivers(batch.plan.receivers, chosen, slice(0)), h.take(chosen, axis=0)
             h = layer.receive(mixed, h, receivers)
         return h
 
 
 def _embed(table: np.ndarray, strings: Strings[np.ndarray], with_: np.ufunc) -> np.ndarray:
     """The subtokens of each string, reduced [*, D]."""
-    pool = Pool(strings.owner)
+    pool = _Pool(strings.owner)
     return pool.reduce(table.take(strings.tokens[pool.entries], axis=0), with_)
 
 
-def _groups(batch: HypergraphBatch[np.ndarray]) -> list[Group]:
-    """The edges by size."""
-    found: list[Group] = []
+def _groups(batch: HypergraphBatch[np.ndarray]) -> Groups:
+    """The groups of a batch, those of one size joined."""
+    found: Groups = []
     start = 0
-    for rows in batch.plan.groups:
-        if rows.block is None:
+    for group in batch.plan.groups:
+        if group.block is None:
             raise ValueError("batch: expected edges grouped by size, got another layout")
-        count = rows.rows * rows.width // rows.block
-        found.append(Group(start=start, count=count, slots=rows.block))
-        start += rows.rows * rows.width
+        end = start + group.rows * group.width
+        if found and found[-1][1] == group.block:
+            start = found.pop()[0].start
+        found.append((slice(start, end), group.block))
+        start = end
     return found
 
 
 # The head
 
 
-class Scorer:
+class _Scorer:
     """Joined inputs to hidden features, and a score of these."""
 
-    def __init__(self, weights: Weights, name: str, inputs: int, dim: int) -> None:
-        self.hidden = Linear(weights, f"{name}.hidden", inputs * dim, dim)
-        self.score = Linear(weights, f"{name}.score", dim, 1)
+    def __init__(self, weights: _Weights, name: str, inputs: int, dim: int) -> None:
+        self.hidden = _Linear(weights, f"{name}.hidden", inputs * dim, dim)
+        self.score = _Linear(weights, f"{name}.score", dim, 1)
 
     def __call__(self, *inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Inputs [*, D] -> features [*, D] and scores [*]."""
-        features = relu(self.hidden(np.concatenate(inputs, axis=1)))
+        features = _relu(self.hidden(np.concatenate(inputs, axis=1)))
         return features, self.score(features)[:, 0]
 
 
-class Head:
+class _Head:
     """States of the nodes that matter in, scores of locations and rewrites out."""
 
-    def __init__(self, weights: Weights, dim: int) -> None:
+    def __init__(self, weights: _Weights, dim: int) -> None:
         self.text = weights.take("head.text.weight", len(TEXTS), dim)
         self.put_text, self.put_variable, self.swap, self.location = (
-            Scorer(weights, f"head.{name}", inputs, dim)
+            _Scorer(weights, f"head.{name}", inputs, dim)
             for name, inputs in (("put_text", 2), ("put_variable", 2), ("swap", 3), ("location", 3))
         )
-        self.summary = Linear(weights, "head.summary", 2 * dim, dim)
-        self.no_bug = Linear(weights, "head.no_bug", dim, 1)
+        self.summary = _Linear(weights, "head.summary", 2 * dim, dim)
+        self.no_bug = _Linear(weights, "head.no_bug", dim, 1)
 
     def __call__(self, taken: np.ndarray, batch: BugBatch[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """States of locations, variables, first and second arguments -> scores of choices [L + G], rewrites [R]."""
@@ -527,7 +523,7 @@ class Head:
 
 
 def _largest(x: np.ndarray, segments: Segments[np.ndarray]) -> np.ndarray:
-    pool = Pool(segments)
+    pool = _Pool(segments)
     return pool.reduce(x.take(pool.entries, axis=0), np.maximum)
 
 
@@ -537,12 +533,13 @@ class Network:
     def __init__(
         self, tensors: Mapping[str, np.ndarray], architecture: Architecture, vocab: Vocabulary
     ) -> None:
-        weights = Weights(tensors)
-        self.encoder = Encoder(weights, architecture, vocab)
-        self.head = Head(weights, architecture.dim)
+        weights = _Weights(tensors)
+        self.encoder = _Encoder(weights, architecture, vocab)
+        self.head = _Head(weights, architecture.dim)
         weights.end()
 
     def __call__(self, batch: BugBatch[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """Scores of the choices of locations [L + G], "no bug" last, and of the rewrites [R]."""
         chosen, place = np.unique(batch.nodes.owner, return_inverse=True)
-        return self.head(self.encoder(batch.graphs, chosen).take(place, axis=0), batch)
+        with np.errstate(all="ignore"):  # whether the answers are numbers is for the caller to see
+            return self.head(self.encoder(batch.graphs, chosen).take(place, axis=0), batch)

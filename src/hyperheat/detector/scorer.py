@@ -1,4 +1,4 @@
-"""Asking an exported detector: samples in, log-probabilities out, with numpy and onnxruntime alone.
+"""Asking a detector: samples in, log-probabilities out, with numpy alone.
 
     scorer = Scorer.load("model")
     for sample, scores in zip(samples, scorer.score(samples)):
@@ -12,32 +12,22 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from hyperheat.detector.batch import BugBatch, collate_samples
-from hyperheat.detector.inputs import collate_rows, inputs, layout_rows
-from hyperheat.detector.interface import MAX_SLOTS, OUTPUTS
-from hyperheat.detector.manifest import FORMAT
+from hyperheat.detector.manifest import WEIGHTS, LoadedModel, ModelError, load_model
+from hyperheat.detector.network import Architecture, Network
 from hyperheat.detector.sample import TEXTS, Sample
-from hyperheat.detector.session import LoadedModel, ModelError, load_model, reason_of
 from hyperheat.detector.views import BinaryEdges, Hyperedges
 from hyperheat.files import parse_json
-from hyperheat.hypergraph import Hypergraph
-from hyperheat.tensors import BudgetSampler, HypergraphBatch, Segments, Vocabulary
+from hyperheat.tensors import BudgetSampler, Segments, Vocabulary
 
-if TYPE_CHECKING:
-    from onnxruntime import InferenceSession
+__all__ = ["MAX_SLOTS", "SampleScores", "Scorer", "ScorerConfig"]
 
-__all__ = ["MAX_PAIRS", "SampleScores", "Scorer", "ScorerConfig"]
-
-
-MAX_PAIRS = 2_500_000
-"""Pairs of nodes that attention compares at a time in the largest sample that is read, padding included."""
-
-MAX_DIM = 8_192
-"""The widest model that is read."""
+MAX_SLOTS = 2_048
+"""Slots of the largest edge that is read: attention inside one edge takes time and memory with the square of them."""
 
 Parsed = TypeVar("Parsed")
 
@@ -64,89 +54,80 @@ class SampleScores:
 
 @dataclass(frozen=True, kw_only=True)
 class ScorerConfig:
-    """What must be known of a model to feed it: `config.json` of an exported detector."""
+    """`config.json` of a detector: what the network is, and what it reads."""
 
-    dim: int
+    architecture: Architecture
     binarise: bool
-    parameters: int
-    precision: str
 
     @classmethod
     def parse(cls, content: bytes) -> "ScorerConfig":
-        """Read the configuration and refuse one of another format, or of other texts to put in."""
+        """Read the configuration of a detector with HEAT or a variant of it."""
         values = parse_json(content)
-        if not isinstance(values, dict) or values.pop("format", None) != FORMAT:
-            raise ValueError(f"expected the format {FORMAT!r}, got something else")
-        if values.pop("texts", None) != [list(text) for text in TEXTS]:
+        if not isinstance(values, dict) or values.get("format") != "hyperheat-bug-detector":
+            raise ValueError("expected the format 'hyperheat-bug-detector', got something else")
+        if values.get("texts") != [list(text) for text in TEXTS]:
             raise ValueError("expected the operators and literals that this version puts in, got other ones")
-        values.pop("model", None)  # the settings it was trained with, for people
-        try:
-            config = cls(**values)
-        except TypeError as error:
-            raise ValueError(f"expected the settings of an exported detector: {error}") from None
+        if type(values.get("binarise")) is not bool:
+            raise ValueError("binarise: expected true or false, got something else")
+        model = values.get("model")
         if (
-            type(config.dim) is not int
-            or not 2 <= config.dim <= MAX_DIM
-            or type(config.binarise) is not bool
-            or type(config.parameters) is not int
-            or type(config.precision) is not str
+            not isinstance(model, dict)
+            or list(model) != ["HeatConfig"]
+            or type(model["HeatConfig"]) is not dict
         ):
-            got = f"{values!r:.200}"
             raise ValueError(
-                f"expected a width up to {MAX_DIM} and whether edges are cut into pairs, got {got}"
+                "model: expected HEAT or a variant of it, got another encoder, which only torch runs"
             )
-        return config
-
-
-class _InRows(Hyperedges):
-    """Hypergraphs as they are, arranged for an exported detector."""
-
-    def collate(self, graphs: Sequence[Hypergraph], vocab: Vocabulary) -> HypergraphBatch[np.ndarray]:
-        return collate_rows(graphs, vocab)
-
-
-class _PairsInRows(BinaryEdges):
-    """Hypergraphs cut into pairs, arranged for an exported detector."""
-
-    def collate(self, graphs: Sequence[Hypergraph], vocab: Vocabulary) -> HypergraphBatch[np.ndarray]:
-        return collate_rows(graphs, vocab)
+        try:
+            architecture = Architecture(**model["HeatConfig"])
+        except TypeError as error:
+            raise ValueError(f"model: expected the settings of HEAT: {error}") from None
+        return cls(architecture=architecture, binarise=values["binarise"])
 
 
 @dataclass(frozen=True, kw_only=True)
 class Scorer:
-    """An exported detector, ready to run."""
+    """A detector, ready to run."""
 
     config: ScorerConfig
     vocab: Vocabulary
     fingerprint: str
-    """The sha256 of the model file."""
+    """The sha256 of the weights."""
     path: Path
-    """That of the model file."""
-    session: "InferenceSession"
+    """The file of the weights."""
+    parameters: int
+    """The number of weights."""
+    network: Network
 
     @classmethod
-    def load(cls, folder: str | Path, *, threads: int = 1) -> "Scorer":
-        """Read what `export_detector` wrote; refuse files that are damaged, of another kind or not harmless."""
-        return cls.of(load_model(folder, threads=threads))
+    def load(cls, folder: str | Path) -> "Scorer":
+        """Read the folder of a detector; refuse files that are damaged or do not fit together."""
+        return cls.of(load_model(folder))
 
     @classmethod
     def of(cls, model: LoadedModel) -> "Scorer":
         """A scorer of a model that is loaded."""
         config = _parsed(ScorerConfig.parse, model.config, model.folder / "config.json")
         vocab = _parsed(Vocabulary.parse, model.vocab, model.folder / "vocab.json")
-        path = model.folder / "model.onnx"
-        return cls(config=config, vocab=vocab, fingerprint=model.sha256, path=path, session=model.session)
+        path = model.folder / WEIGHTS
+        try:
+            network = Network(model.weights, config.architecture, vocab)
+        except ValueError as error:
+            raise ModelError(f"{path}: not the weights of this detector: {error}") from None
+        return cls(
+            config=config,
+            vocab=vocab,
+            fingerprint=model.sha256,
+            path=path,
+            parameters=sum(tensor.size for tensor in model.weights.values()),
+            network=network,
+        )
 
     def problem(self, sample: Sample) -> str | None:
         """Why the sample cannot be scored, or None."""
-        if self.config.binarise:
-            return None
         largest = int(np.diff(sample.graph.offsets).max(initial=0)) + 1
-        if largest > MAX_SLOTS:
+        if largest > MAX_SLOTS and not self.config.binarise:
             return f"expected at most {MAX_SLOTS} nodes in a relation, got {largest}"
-        pairs = max(group.rows * group.width**2 for group in layout_rows(sample.graph.offsets).groups)
-        if pairs > MAX_PAIRS:
-            return f"expected at most {MAX_PAIRS} pairs of nodes in relations of one size, got {pairs}"
         return None
 
     def score(self, samples: Sequence[Sample], *, budget: int = 3_000) -> list[SampleScores]:
@@ -162,41 +143,21 @@ class Scorer:
 
     def score_batch(self, samples: Sequence[Sample]) -> list[SampleScores]:
         """The scores of samples that are run together."""
-        view = _PairsInRows() if self.config.binarise else _InRows()
+        view = BinaryEdges() if self.config.binarise else Hyperedges()
         batch = collate_samples(samples, view, self.vocab)
-        arrays = inputs(batch, self.config.dim)
-        feed = {name: arrays[name] for name in self._asked}
-        choices, rewrites = self._run(feed)
-        for segments, answers in ((batch.choices, choices), (batch.by_location, rewrites)):
-            if answers.shape != segments.owner.shape:
-                sizes = f"{segments.owner.shape} answers, got {answers.shape}"
-                raise ModelError(f"{self.path}: not a detector: expected {sizes}")
-            if not np.isfinite(answers).all():
-                raise ModelError(
-                    f"{self.path}: not a detector: expected numbers as answers, got NaN or infinity"
-                )
-        choices = _log_softmax(choices, batch.choices)
-        rewrites = _log_softmax(rewrites, batch.by_location)
+        choices, rewrites = self.network(batch)
+        if not (np.isfinite(choices).all() and np.isfinite(rewrites).all()):
+            raise ModelError(f"{self.path}: not a detector: expected numbers as answers, got NaN or infinity")
+        choices = _log_softmax(choices.astype(np.float64), batch.choices)
+        rewrites = _log_softmax(rewrites.astype(np.float64), batch.by_location)
         return list(_by_sample(samples, batch, choices, rewrites))
-
-    def _run(self, feed: dict[str, np.ndarray]) -> list[np.ndarray]:
-        try:
-            answers = self.session.run(list(OUTPUTS), feed)
-            return [np.asarray(answer, dtype=np.float64) for answer in answers]
-        except Exception as error:
-            reason = reason_of(error)
-            raise ModelError(f"{self.path}: not a detector: onnxruntime cannot run it: {reason}") from None
-
-    @cached_property
-    def _asked(self) -> list[str]:
-        return [asked.name for asked in self.session.get_inputs()]
 
 
 def _parsed(parse: Callable[[bytes], Parsed], content: bytes, path: Path) -> Parsed:
     try:
         return parse(content)
     except ValueError as error:
-        raise ModelError(f"{path}: not an exported detector: {error}") from None
+        raise ModelError(f"{path}: not that of a detector: {error}") from None
 
 
 def _log_softmax(x: np.ndarray, segments: Segments[np.ndarray]) -> np.ndarray:

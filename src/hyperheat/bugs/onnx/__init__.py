@@ -1,1 +1,0 @@
-"""A trained detector as an ONNX graph."""
