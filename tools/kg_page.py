@@ -25,14 +25,14 @@ def kg_page(rows: Records, details: dict[str, Any], speed: Records, plain: Recor
         [
             "# Completing statements: encoders compared",
             "",
-            "Models that fill in the subject or the object of a statement with qualifiers. All answer the same questions; what",
-            "differs is under *Configurations*. Written by `python tools/write_results.py` from the JSON files in this folder.",
+            "Models that fill in the subject or the object of a statement with qualifiers. All answer the same questions; *Configurations*",
+            "lists how they differ. Written by `python tools/write_results.py` from the JSON files in this folder.",
             "",
-            "- *MRR*: the mean of 1 / rank of the true answer. *H@k*: the share of ranks of at most k. Over the questions after the",
-            "  object and after the subject of every statement, each filtered: other known answers do not count as wrong.",
+            "- *MRR*: the mean of 1 / rank of the true answer. *H@k*: the share of ranks of at most k. Both the object and the subject of",
+            "  every statement are asked for. Ranks are filtered: other known answers do not count as wrong.",
             "- *tied*: answers that share their score with another candidate; ties count half.",
-            "- *minutes*: of training, each on one core of a shared machine without a GPU.",
-            "- *seeds*: runs that the row is the mean of; 0 where nothing is trained.",
+            "- *minutes*: training time on one core of a shared machine without a GPU.",
+            "- *seeds*: the number of runs that the row is the mean of; 0 if nothing is trained.",
             "",
             *sections,
             "## Curves",
@@ -45,8 +45,8 @@ def kg_page(rows: Records, details: dict[str, Any], speed: Records, plain: Recor
             "",
             "## Commands",
             "",
-            "`RUNS` is a folder of your choice, `LABELS` the file of labels of WD50K, and `HYPERHEAT_DATA` names the folder of the data",
-            "sets. Runs had the compiled kernel (`HYPERHEAT_KERNEL=1`).",
+            "`RUNS` is a folder of your choice, `LABELS` the file of labels of WD50K, and `HYPERHEAT_DATA` the folder of the data sets.",
+            "The runs used the compiled kernel (`HYPERHEAT_KERNEL=1`).",
             "",
             "```sh",
             *_commands(details),
@@ -58,11 +58,11 @@ def kg_page(rows: Records, details: dict[str, Any], speed: Records, plain: Recor
             "",
             "## How to read this",
             "",
-            "- StarE's protocol trains on train and valid and asks test, as all published figures; its candidates are the entities that",
-            "  are subject or object in any split, so they peek at test. Sections below it change one thing or more.",
-            "- The paper has five seeds and a thousand epochs of training each. Ours have the steps and seeds that are shown, and one",
-            "  seed does not say how much another would differ.",
-            "- The heuristic's one number was chosen on validation statements whose main triple is not in train.",
+            "- StarE's protocol trains on train and valid and tests on test, as all published figures do. Its candidates are the entities",
+            "  that are subject or object in any split, which peeks at test. The other sections change one or more of these.",
+            "- The paper trains five seeds for a thousand epochs each. Ours have the steps and seeds shown; a single seed does not tell how",
+            "  much another would differ.",
+            "- The only parameter of the heuristic was chosen on validation statements whose main triple is not in train.",
             "",
         ]
     )
@@ -90,7 +90,7 @@ def _section(protocol: str, rows: Records, details: dict[str, Any]) -> list[str]
     return [
         f"## {asked['dataset']}, protocol {protocol}",
         "",
-        f"Trained on {asked['train_on']}, asked about the {asked['statements']:,} statements of {asked['evaluate_on']}"
+        f"Trained on {asked['train_on']}, evaluated on the {asked['statements']:,} statements of {asked['evaluate_on']}"
         + (" whose main triple is not in the training data" if asked["without_leaks"] else "")
         + f" (SHA-256 {asked['sha256'][:12]}).",
         f"Candidates: {asked['candidates']:,} ({_CANDIDATES[asked['candidate_set']]}). "
@@ -167,11 +167,11 @@ def _commands(details: dict[str, Any]) -> list[str]:
 def _speed(records: Records, plain: Records) -> list[str]:
     rows = [[a["encoder"], *_figures(a), *_figures(b)] for a, b in zip(records, plain, strict=True)]
     return [
-        "Seconds that one core works for an epoch of training, all encoders at one width, beside a naive path that computes the same",
-        "scores from the same weights in turns in the same process: a projection per token, padded questions, all entities scored. Both",
+        "CPU seconds on one core for an epoch of training, all encoders at one width, beside a naive path that computes the same",
+        "scores from the same weights, alternating in one process: a projection per token, padded questions, all entities scored. Both",
         "encode the graph once for 1,024 questions; the update of the weights is left out. Our training keeps freed memory instead of",
-        "asking the system for it in every step; *memory kept* grants that to the naive path as well. The left half is with the",
-        "compiled kernel, which the naive path cannot use, the right half in plain PyTorch.",
+        "requesting it from the system in every step; *memory kept* lets the naive path do the same. The left half is with the compiled",
+        "kernel, which the naive path cannot use, the right half in plain PyTorch.",
         "",
         *table(["encoder", *_SPEED, *(f"plain: {title}" for title in _SPEED)], rows),
     ]

@@ -132,7 +132,7 @@ def test_the_filter_can_be_chosen(data: Path, capsys: pytest.CaptureFixture[str]
     [
         (
             lambda data: evaluate(model="heuristic", data="nowhere"),
-            "nowhere: expected a file, a folder or one of",
+            "nowhere: no such file or folder, and not one of",
         ),
         (
             lambda data: evaluate(model="heuristic", data=str(data / "train.txt")),
@@ -142,7 +142,10 @@ def test_the_filter_can_be_chosen(data: Path, capsys: pytest.CaptureFixture[str]
             lambda data: evaluate(model="heuristic", data=str(data), on="valid"),
             "cannot evaluate on valid a model that was trained on train+valid",
         ),
-        (lambda data: import_statements("nowhere", to=data / "out"), "nowhere: expected a file"),
+        (
+            lambda data: import_statements("nowhere", to=data / "out"),
+            "nowhere: no such file or folder, and not one of",
+        ),
         (lambda data: import_statements(str(data), to=data / "out", labels=data / "none"), "No such file"),
         (lambda data: import_statements(str(data), to=data / "train.txt"), "File exists"),
         (

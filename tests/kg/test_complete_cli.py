@@ -65,7 +65,7 @@ def test_a_batch_goes_on_after_a_bad_line(data: str, tmp_path: Path, capsys: pyt
     assert records[1]["error"].startswith("expected subject | relation | object")
     assert records[2]["answers"][0]["id"] == "play"
     assert records[2]["explanation"]["support"]
-    assert records[3]["error"] == "expected an entity that the model knows, got 'nobody'"
+    assert records[3]["error"] == "unknown entity 'nobody'"
 
 
 def test_a_batch_may_be_larger_than_what_is_scored_at_once(
@@ -106,14 +106,17 @@ def test_candidates_from_a_file(data: str, tmp_path: Path, capsys: pytest.Captur
         ({}, "give either a question or --batch"),
         ({"question": "a | b | ?", "batch": Path("x")}, "give either a question or --batch, not both"),
         ({"question": "film | award"}, "expected subject | relation | object"),
-        ({"question": "film | ? | Oscar"}, "expected a relation, got a blank"),
+        ({"question": "film | ? | Oscar"}, "the relation cannot be blank"),
         ({"question": "film | award | ?", "k": 0}, "k: expected at least 1, got 0"),
         (
             {"question": "film | award | ?", "k": 3, "explain": 4},
             "expected the rank of an answer, 1 to 3, got 4",
         ),
         ({"question": "film | award | ?", "data": None}, "data: the heuristic needs the statements"),
-        ({"question": "film | award | ?", "data": "nowhere"}, "nowhere: expected a file, a folder or one of"),
+        (
+            {"question": "film | award | ?", "data": "nowhere"},
+            "nowhere: no such file or folder, and not one of",
+        ),
         (
             {"question": "film | award | ?", "model": "nowhere"},
             "data: a trained model has its own statements",
@@ -121,8 +124,8 @@ def test_candidates_from_a_file(data: str, tmp_path: Path, capsys: pytest.Captur
         ({"question": "film | award | ?", "candidates": Path("none.txt")}, "No such file"),
         ({"batch": Path("none.txt")}, "No such file"),
         ({"question": "film | award | ?", "labels": Path("none.txt")}, "No such file"),
-        ({"question": "Q | award | ?"}, "expected an entity that the model knows, got 'Q'"),
-        ({"question": "award | award | ?"}, "expected an entity, got 'award', which is a relation"),
+        ({"question": "Q | award | ?"}, "unknown entity 'Q'"),
+        ({"question": "award | award | ?"}, "unknown entity 'award': there is a relation of that name"),
     ],
 )
 def test_errors_are_one_line_and_exit_with_2(
@@ -142,7 +145,7 @@ def test_an_unknown_candidate_is_refused_with_its_line(
     (tmp_path / "few.txt").write_text("France\nnobody\n")
     with pytest.raises(SystemExit):
         complete("film | award | ?", model="heuristic", data=data, candidates=tmp_path / "few.txt")
-    assert "few.txt:2: expected an entity that the model knows, got 'nobody'" in capsys.readouterr().err
+    assert "few.txt:2: unknown entity 'nobody'" in capsys.readouterr().err
 
 
 def test_what_cannot_be_seen_is_spelled_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

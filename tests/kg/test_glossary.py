@@ -7,7 +7,7 @@ from hyperheat.kg.statements import UnknownName
 
 IDS = ("Q1", "Q2", "Q3", "Q4", "Q5", "Q6")
 LABELS = {"Q1": "Albert Einstein", "Q2": "Paris", "Q3": "Paris", "Q4": "paris", "Q5": "Zürich  HB"}
-GLOSSARY = Glossary("an entity", IDS, LABELS)
+GLOSSARY = Glossary("entity", IDS, LABELS)
 
 
 @pytest.mark.parametrize(
@@ -29,10 +29,14 @@ def test_ids_and_labels_in_any_case(text: str, id: str):
 
 def test_shared_labels_are_listed():
     with pytest.raises(
-        AmbiguousName, match=r"got 'Paris', which 2 have: Paris \(Q2\), Paris \(Q3\); give the id"
+        AmbiguousName,
+        match=r"ambiguous entity 'Paris': it is the label of Paris \(Q2\), Paris \(Q3\); use the id",
     ):
         GLOSSARY.find("Paris")
-    with pytest.raises(AmbiguousName, match="which 3 have"):
+    with pytest.raises(
+        AmbiguousName,
+        match=r"Paris \(Q2\), Paris \(Q3\), paris \(Q4\); use the id",
+    ):
         GLOSSARY.find("PARIS")
 
 
@@ -42,11 +46,13 @@ def test_near_names_are_suggested(text: str):
 
 
 def test_a_miss_says_what_is_near():
-    with pytest.raises(UnknownName, match=r"got 'Einstein'; did you mean Albert Einstein \(Q1\)\?$"):
+    with pytest.raises(
+        UnknownName, match=r"unknown entity 'Einstein'; did you mean Albert Einstein \(Q1\)\?$"
+    ):
         GLOSSARY.find("Einstein")
-    with pytest.raises(UnknownName, match=r"expected an entity that the model knows, got 'xyzzy'$"):
+    with pytest.raises(UnknownName, match=r"^unknown entity 'xyzzy'$"):
         GLOSSARY.find("xyzzy")
-    with pytest.raises(UnknownName, match="got ''"):
+    with pytest.raises(UnknownName, match="unknown entity ''"):
         GLOSSARY.find("")
 
 

@@ -148,7 +148,7 @@ def test_labels_give_equal_entities_equal_vectors(tmp_path: Path):
     vectors = trained.model.entity_label()
     unlabelled = [name not in labels for name in trained.names.entities]
     assert (vectors.abs().sum(1) == 0).tolist() == unlabelled
-    with pytest.raises(ValueError, match="expected labels for BpeLabels to read, got none"):
+    with pytest.raises(ValueError, match="there are no labels for BpeLabels to read"):
         KgJob(settings, DATA)
 
 
@@ -163,7 +163,7 @@ def test_a_folder_gives_back_the_model_and_refuses_others(tmp_path: Path):
     (tmp_path / "names.json").write_text("{}")
     with pytest.raises(ValueError, match=r"names.json: not a file of a trained model"):
         load_model(tmp_path)
-    with pytest.raises(ValueError, match=r"expected the folder of a trained model, got no config.json"):
+    with pytest.raises(ValueError, match=r"not the folder of a trained model: it has no config.json"):
         load_model(tmp_path / "elsewhere")
 
 
@@ -172,10 +172,10 @@ def test_a_model_is_evaluated_only_on_what_it_was_not_trained_on():
     protocol = Protocol(train_on="train", evaluate_on="valid")
     evaluation = evaluate_scorer(DATA, lambda training: scorer_for(trained, training), protocol)
     assert evaluation.statements == 5
-    with pytest.raises(ValueError, match="--train-on says on which splits"):
+    with pytest.raises(ValueError, match="--train-on must name the splits"):
         evaluate_scorer(DATA, lambda training: scorer_for(trained, training))
     other = Statements.build([Statement("x", "y", "z")])
-    with pytest.raises(ValueError, match="got a model of 20 and 5"):
+    with pytest.raises(ValueError, match="it knows 20 entities and 5 relations"):
         scorer_for(trained, other)
 
 
@@ -243,7 +243,7 @@ def test_the_commands_train_and_evaluate(folder: Path, capsys: pytest.CaptureFix
         ("heat", ("model.encoder.dims=4",), "dims"),
         ("heat", ("batch=many",), "batch: expected an int, got 'many'"),
         ("heat", ("drop_statements=2",), "drop_statements: expected a share from 0 to 1, got 2.0"),
-        ("published-heat", ("qualifier_questions=0.5",), "expected 0 with StareDecoder"),
+        ("published-heat", ("qualifier_questions=0.5",), "must be 0 with StareDecoder"),
         ("heat", ("model.encoder.dim=30", "model.encoder.heads=3"), "expected a multiple of decoder.heads=4"),
     ],
 )

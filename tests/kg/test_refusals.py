@@ -72,7 +72,8 @@ def test_every_command_refuses_an_empty_split(split, command, tmp_path, capsys):
     for name in ("train", "valid", "test"):
         (tmp_path / f"{name}.txt").write_text("" if name == split else "Q1,P1,Q2\n")
     said = refusal(lambda: COMMANDS[command](tmp_path, tmp_path / "out"), capsys)
-    assert said.startswith(f"{tmp_path / split}.txt: expected ")
+    problem = "the file is empty" if split == "train" else f"no statements in the {split} split"
+    assert said == f"{tmp_path / split}.txt: {problem}\n"
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -107,7 +108,7 @@ def test_labels_that_are_missing_or_of_unknown_ids_do_no_harm(tmp_path, capsys):
     (tmp_path / "labels.tsv").write_text("Q1\tone\nQ99\tnobody\n")
     complete("one | P1 | ?", model="heuristic", data=str(tmp_path), json=True)
     assert json.loads(capsys.readouterr().out)["answers"][0]["id"] == "Q2"
-    assert "got 'nobody'" in refusal(
+    assert "unknown entity 'nobody'" in refusal(
         lambda: complete("nobody | P1 | ?", model="heuristic", data=str(tmp_path)), capsys
     )
 
@@ -166,8 +167,8 @@ def test_a_model_with_fewer_names_than_weights_is_refused(whole, tmp_path, capsy
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"recipe": "heat-labels"}, "expected labels for BpeLabels to read, got none"),
-        ({"set": ("train_on=train",)}, "expected validation statements that are not in train, got none"),
+        ({"recipe": "heat-labels"}, "there are no labels for BpeLabels to read"),
+        ({"set": ("train_on=train",)}, "there are no validation statements that are not in train"),
         ({"labels": Path("none.tsv")}, "No such file"),
     ],
 )

@@ -96,7 +96,7 @@ def test_nothing_can_be_changed():
 def test_concatenate_wants_shared_tables():
     built = Statements.build(THREE)
     assert concatenate([built[2:], built[:2]]) == Statements.build([CURIE, EINSTEIN, ZURICH])
-    with pytest.raises(ValueError, match="expected slices that share their tables"):
+    with pytest.raises(ValueError, match="the parts must share their tables"):
         concatenate([built, Statements.build([CURIE])])
 
 
@@ -121,9 +121,9 @@ def test_unknown_names_are_refused_with_near_ones():
     built = Statements.build(THREE)
     assert built.entities[built.entity_index("ETH")] == "ETH"
     assert built.relation_index("degree") == 1
-    with pytest.raises(UnknownName, match="expected a known name, got 'Einstien'; similar names: Einstein"):
+    with pytest.raises(UnknownName, match="unknown entity 'Einstien'; similar names: Einstein"):
         built.entity_index("Einstien")
-    with pytest.raises(UnknownName, match="relation: expected a known name, got 'x'; similar names: none"):
+    with pytest.raises(UnknownName, match="unknown relation 'x'; similar names: none"):
         built.relation_index("x")
 
 

@@ -103,8 +103,8 @@ def test_the_command_calibrates_what_complete_prints(folders, capsys: pytest.Cap
         ({"on": "valid"}, "cannot evaluate on valid a model that was trained on train+valid"),
         ({"on": "valid", "train_on": "train"}, "there are no held-out statements to calibrate on"),
         ({"limit": 0}, "limit: expected at least 1, got 0"),
-        ({"data": "nowhere"}, "nowhere: expected a file"),
-        ({"model": Path("nowhere")}, "expected the folder of a trained model"),
+        ({"data": "nowhere"}, "nowhere: no such file or folder, and not one of"),
+        ({"model": Path("nowhere")}, "not the folder of a trained model"),
     ],
 )
 def test_what_cannot_be_calibrated_is_said(settings, message, folders, capsys: pytest.CaptureFixture[str]):

@@ -30,6 +30,7 @@ from hyperheat.kg.temperature import Temperature
 __all__ = ["Answer", "Completer", "Completion", "CompletionModel"]
 
 Known = Literal["known", "with other qualifiers", "new"]
+_WITH_ARTICLE = {"entity": "an entity", "relation": "a relation"}
 
 
 class CompletionModel(Protocol):
@@ -62,7 +63,7 @@ class Completion(Sequence[Answer]):
     """The best answers to a question, best first; printing it gives a table."""
 
     question: Questions
-    """a single one, in the words of the one who asked"""
+    """a single one, in the names in which it was asked"""
     answers: tuple[Answer, ...]
     allowed: np.ndarray = field(repr=False, compare=False)
     """the candidates among which the probabilities are shared: a mask over the entities"""
@@ -109,8 +110,8 @@ class Completer:
         self._model = model
         self._temperature = 1.0 if temperature is None else temperature.temperature
         self.statements, self.labels = statements, labels
-        self.entities = Glossary("an entity", statements.entities, labels)
-        self.relations = Glossary("a relation", statements.relations, labels)
+        self.entities = Glossary("entity", statements.entities, labels)
+        self.relations = Glossary("relation", statements.relations, labels)
         self._known = KnownAnswers(statements)
         values = np.zeros(len(statements.entities), bool)
         values[statements.value] = True
@@ -229,7 +230,7 @@ class Completer:
         """
         if (questions.blank >= FIRST_QUALIFIER).any() and not self._model.asks_values:
             raise QuestionError(
-                "expected a blank subject or object: this model reads no blank value of a qualifier"
+                "this model cannot fill in the value of a qualifier; ask for the subject or the object"
             )
         asked = questions.statements
         unseen: list[str] = []
@@ -269,7 +270,7 @@ class Completer:
         unseen = used[used >= len(self.entities.names)].tolist()
         names = [question.statements.entities[index] for index in unseen]
         return tuple(
-            f"{name!r} is not known to the model, which reads its text{self.entities.hint(name)}"
+            f"unknown entity {name!r}: the model goes by its text alone{self.entities.hint(name)}"
             for name in names
         )
 
@@ -279,12 +280,14 @@ def _find(table: Glossary, name: str, other: Glossary) -> int:
         return table.find(name)
     except UnknownName:
         if other.has(name):
-            raise UnknownName(f"expected {table.kind}, got {name!r}, which is {other.kind}") from None
+            raise UnknownName(
+                f"unknown {table.kind} {name!r}: there is {_WITH_ARTICLE[other.kind]} of that name"
+            ) from None
         raise
 
 
 def _best(scores: np.ndarray, allowed: np.ndarray, k: int) -> np.ndarray:
-    """The allowed entities with the highest scores, but for those without any evidence."""
+    """The allowed entities with the highest scores, except those without any evidence."""
     places = np.flatnonzero(allowed & np.isfinite(scores))
     if len(places) > k:
         places = places[np.argpartition(-scores[places], k - 1)[:k]]

@@ -29,12 +29,12 @@ _LABELS = "labels.tsv"
 
 
 class MissingDataset(ValueError):
-    """A data set that is not there: where to get it, and where to put it."""
+    """A data set that was not found; the message says where to get it and where to put it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What is known of a published data set: where it is, how large, and the SHA-256 of its splits."""
+    """Facts about a published data set: its source, its size, and the SHA-256 of its splits."""
 
     source: str
     licence: str
@@ -103,7 +103,7 @@ class StatementDataset:
     test: Statements
     labels: dict[str, str]
     dropped: dict[str, Counter[str]] = field(default_factory=dict)
-    """per split, how much was dropped for which reason"""
+    """the number of dropped items, by split and reason"""
 
     @property
     def splits(self) -> dict[str, Statements]:
@@ -118,7 +118,7 @@ class StatementDataset:
         return concatenate([self.train, self.valid, self.test])
 
     def identify(self) -> str | None:
-        """The name of the published data set that this is, in whatever format it was read."""
+        """The name of the published data set that this is, whatever its format."""
         counts = tuple(len(split) for split in self.splits.values())
         for name, facts in KNOWN.items():
             if facts.statements == counts and _differences(facts, self) == []:
@@ -129,9 +129,9 @@ class StatementDataset:
 def read_dataset(
     source: str | os.PathLike[str], format: str | None = None, labels: Path | None = None
 ) -> StatementDataset:
-    """Read a folder of splits, a single file (then all of it is train), or a published data set by its name.
+    """Read a folder of splits, a single file (which becomes the train split), or a published data set by its name.
 
-    A name is looked for in the folder that the environment variable HYPERHEAT_DATA names, or else in `data`.
+    Published data sets are searched in the folder of the environment variable HYPERHEAT_DATA, by default `data`.
     """
     path = Path(source)
     facts = None
@@ -160,12 +160,12 @@ def read_dataset(
         dropped=dropped,
     )
     if facts is not None and (differences := _differences(facts, dataset)):
-        raise ValueError(f"{path}: expected the published {source}, got {'; '.join(differences)}")
+        raise ValueError(f"{path}: not the published {source}: {'; '.join(differences)}")
     return dataset
 
 
 def read_labels(path: Path) -> dict[str, str]:
-    """The labels of a file with one id and its label a line, with a tab between."""
+    """Read a file with an id, a tab and a label on each line."""
     labels: dict[str, str] = {}
     for number, line in lines(path):
         name, tab, text = line.partition("\t")
@@ -182,7 +182,7 @@ def _statements(
     dropped: dict[str, Counter[str]],
     sizes: Counter[str],
 ) -> Iterator[Statement]:
-    """The statements of all splits in order; labels, drops and sizes are noted on the way."""
+    """The statements of all splits in order; labels, dropped items and sizes are recorded on the way."""
     for split, path in files.items():
         for item in read(path, format):
             match item:
@@ -194,7 +194,7 @@ def _statements(
                 case Dropped(reason):
                     dropped[split][reason] += 1
         if not sizes[split]:
-            raise ReadError(path, None, f"expected at least one statement of the {split} split, got none")
+            raise ReadError(path, None, f"no statements in the {split} split")
 
 
 def _split_files(folder: Path) -> dict[str, Path]:
@@ -218,18 +218,18 @@ def _locate(name: str, facts: Facts | None) -> Path:
     root = Path(os.environ.get("HYPERHEAT_DATA") or "data")
     if facts is None:
         raise MissingDataset(
-            f"{name}: expected a file, a folder or one of the data sets {', '.join(KNOWN)}, got neither"
+            f"{name}: no such file or folder, and not one of the data sets {', '.join(KNOWN)}"
         )
     if not (root / name).is_dir():
         raise MissingDataset(
-            f"{name}: not found. Get it from {facts.source} ({facts.licence}) and put its files (train.txt, "
-            f"test.txt and, if it has one, valid.txt) into {root / name}; HYPERHEAT_DATA names another folder than {root}"
+            f"{name}: not found. Get it from {facts.source} ({facts.licence}) and put its files (train.txt, test.txt and, "
+            f"if it has one, valid.txt) into {root / name}, or set HYPERHEAT_DATA to the folder of your data sets"
         )
     return root / name
 
 
 def _differences(facts: Facts, dataset: StatementDataset) -> list[str]:
-    """What differs from the facts, in words."""
+    """How a data set differs from the published one."""
     found = []
     for index, (split, statements) in enumerate(dataset.splits.items()):
         if len(statements) != facts.statements[index]:

@@ -17,7 +17,7 @@ class AmbiguousName(ValueError):
 
 
 class Glossary:
-    """The entities or the relations of a model, found by id or label; `kind` is "an entity" or "a relation"."""
+    """The entities or the relations of a model, found by id or label; `kind` is "entity" or "relation"."""
 
     def __init__(self, kind: str, names: tuple[str, ...], labels: Mapping[str, str]) -> None:
         self.kind, self.names = kind, names
@@ -52,12 +52,10 @@ class Glossary:
         exact = [index for index in found if self.label(index) == text]
         found = exact or found
         if not found:
-            raise UnknownName(f"expected {self.kind} that the model knows, got {text!r}{self.hint(text)}")
+            raise UnknownName(f"unknown {self.kind} {text!r}{self.hint(text)}")
         if len(found) > 1:
             shown = ", ".join(map(self.show, found[:_SHOWN])) + (", ..." if len(found) > _SHOWN else "")
-            raise AmbiguousName(
-                f"expected {self.kind}, got {text!r}, which {len(found)} have: {shown}; give the id"
-            )
+            raise AmbiguousName(f"ambiguous {self.kind} {text!r}: it is the label of {shown}; use the id")
         return found[0]
 
     def hint(self, text: str) -> str:

@@ -47,7 +47,7 @@ class AnswerGroups:
 
 
 def group_main(statements: Statements) -> AnswerGroups:
-    """Distinct statements by every question after an object, then by every question after a subject."""
+    """Group distinct statements by the questions that ask for their objects, and by those that ask for their subjects."""
     sets = qualifier_sets(statements)
     columns = (
         (OBJECT, statements.subject, statements.object),
@@ -65,7 +65,7 @@ def group_main(statements: Statements) -> AnswerGroups:
 
 
 def group_values(statements: Statements) -> AnswerGroups:
-    """A group of its own for every value of a qualifier."""
+    """Put every value of a qualifier into a group of its own."""
     statement, place = expand(statements.offsets[:-1], statements.num_qualifiers)
     blank = FIRST_QUALIFIER + place - statements.offsets[statement]
     return AnswerGroups(
@@ -84,7 +84,7 @@ class OtherAnswers:
 
     @classmethod
     def find(cls, statements: Statements, known: Statements, blank: int, key: FilterKey) -> "OtherAnswers":
-        """The answers that `statements` or `known` hold to the questions after the SUBJECT or OBJECT of `statements`.
+        """The answers in `statements` and `known` to the questions that ask for the SUBJECT or OBJECT of `statements`.
 
         Questions are the same if their given entity and relation are, and their qualifiers too unless the key is "triple".
         """

@@ -48,7 +48,7 @@ Qualifiers = Mapping[str, Any] | Sequence[tuple[str, str | None]]
 
 
 class QuestionError(ValueError):
-    """A question that cannot be read: what was expected and what came."""
+    """A question that cannot be read or asked."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -80,7 +80,7 @@ class Questions:
         Albert Einstein | educated at | ? | academic degree=PhD
         """
         if relation is None:
-            raise QuestionError("expected a relation, got a blank: only entities can be asked for")
+            raise QuestionError("the relation cannot be blank: only entities can be asked for")
         pairs = list(_pairs(qualifiers))
         slots = [subject, object, *(value for _, value in pairs)]
         shown = _written_line(subject, relation, object, pairs)
@@ -141,7 +141,7 @@ class Questions:
         return slot != self.blank[owner]
 
     def asked_qualifiers(self, rows: np.ndarray) -> np.ndarray:
-        """For questions after the value of a qualifier, the relation of that qualifier."""
+        """For questions that ask for the value of a qualifier, the relation of that qualifier."""
         return self.statements.qualifier[self.statements.offsets[rows] + self.blank[rows] - FIRST_QUALIFIER]
 
     def filled(self, entities: np.ndarray) -> Statements:
@@ -191,7 +191,7 @@ def parse_question(text: str) -> Questions:
         )
     subject, relation, obj = map(_name, parts[:3])
     if relation is None:
-        raise QuestionError(f"expected a relation, got a blank in {text!r}: only entities can be asked for")
+        raise QuestionError(f"the relation cannot be blank in {text!r}: only entities can be asked for")
     qualifiers = []
     for part in parts[3:]:
         name, *value = _split(part, "=")
@@ -199,7 +199,7 @@ def parse_question(text: str) -> Questions:
             raise QuestionError(f"expected qualifier=value, got {part.strip()!r} in {text!r}")
         relation_name = _name(name)
         if relation_name is None:
-            raise QuestionError(f"expected the name of a qualifier, got a blank in {text!r}")
+            raise QuestionError(f"the name of a qualifier cannot be blank in {text!r}")
         qualifiers.append((relation_name, _name("=".join(value))))
     return Questions.of(subject, relation, obj, qualifiers)
 

@@ -11,7 +11,8 @@ Entities and relations live once in two tables, each sorted; the columns hold in
     qualifier                  [K]    the relation of each qualifier
     value                      [K]    the entity of each qualifier
 
-Qualifiers are a multiset: their order is kept but says nothing.
+Qualifiers are a multiset: their order is kept but means nothing. The functions at the end give equal numbers to equal
+statements, triples or sets of qualifiers, and expand ranges.
 """
 
 import hashlib
@@ -99,7 +100,7 @@ class Statements:
 
     @classmethod
     def build(cls, statements: Iterable[Statement]) -> "Statements":
-        """Collect statements one by one; only their columns are held in memory."""
+        """Collect statements from an iterable; only their columns are kept in memory."""
         entity: dict[str, int] = {}
         relation: dict[str, int] = {}
         main, pairs, offsets = array("q"), array("q"), array("q", [0])
@@ -205,15 +206,15 @@ class Statements:
         return "\n".join(map(str, self)) if len(self) else "no statements"
 
     def entity_index(self, name: str) -> int:
-        """The index of an entity; an unknown name is refused with the nearest known ones."""
+        """The index of an entity; an unknown name raises UnknownName with similar names."""
         return _index("entity", name, self.entities)
 
     def relation_index(self, name: str) -> int:
-        """The index of a relation; an unknown name is refused with the nearest known ones."""
+        """The index of a relation; an unknown name raises UnknownName with similar names."""
         return _index("relation", name, self.relations)
 
     def memberships(self) -> tuple[np.ndarray, np.ndarray]:
-        """Every statement and each of its entities in whatever role: two columns, repeated entities included."""
+        """Every statement and each of its entities in any role: two columns, with repeated entities."""
         rows = np.arange(len(self))
         owner = np.concatenate([rows, rows, np.repeat(rows, self.num_qualifiers)])
         return owner, np.concatenate([self.subject, self.object, self.value])
@@ -225,7 +226,7 @@ class Statements:
         return mask
 
     def digest(self) -> str:
-        """SHA-256 of the statements as WD50K text: the identity of a data set in whatever format it is read."""
+        """SHA-256 of the statements as WD50K text: it identifies a data set, whatever its format."""
         sha = hashlib.sha256()
         for s in self:
             tokens = [s.subject, s.relation, s.object, *(part for pair in s.qualifiers for part in pair)]
@@ -258,7 +259,7 @@ class Statements:
 def concatenate(parts: Sequence[Statements]) -> Statements:
     """One sequence of all statements of slices that share their tables."""
     if len({(part.entities, part.relations) for part in parts}) != 1:
-        raise ValueError("concatenate: expected slices that share their tables, got others or none")
+        raise ValueError("concatenate: the parts must share their tables")
     lengths = np.concatenate([part.num_qualifiers for part in parts])
     columns = {
         name: np.concatenate([getattr(part, name) for part in parts])
@@ -282,7 +283,7 @@ def number_rows(*columns: np.ndarray) -> np.ndarray:
 
 
 def qualifier_sets(statements: Statements) -> np.ndarray:
-    """One number per statement, equal where the qualifiers are, in whatever order they stand."""
+    """One number per statement, equal where the qualifiers are, in any order."""
     sizes = statements.num_qualifiers
     pairs = number_rows(statements.qualifier, statements.value)
     owner = np.repeat(np.arange(len(statements)), sizes)
@@ -327,4 +328,4 @@ def _index(kind: str, name: str, table: tuple[str, ...]) -> int:
         return table.index(name)
     except ValueError:
         near = ", ".join(get_close_matches(name, table, n=3)) or "none"
-        raise UnknownName(f"{kind}: expected a known name, got {name!r}; similar names: {near}") from None
+        raise UnknownName(f"unknown {kind} {name!r}; similar names: {near}") from None

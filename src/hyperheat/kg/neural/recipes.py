@@ -26,19 +26,19 @@ class KgSettings:
     train_on: Literal["train", "train+valid"] = "train+valid"
     """With train+valid nothing is held out, and the last model is kept as the best."""
     batch: int = 1024
-    """Questions after subjects and objects in a batch; the graph is encoded once for all of them."""
+    """Questions about subjects and objects in a batch; the graph is encoded once for all of them."""
     candidates: Literal["main", "all"] = "main"
     """Entities that a question is trained against: the subjects and objects of the training data, or all."""
     hide_asked: bool = True
-    """Whether the statements that answer a batch's questions are left out of the graph that its encoder reads."""
+    """Whether to hide the statements that answer a batch's questions from the encoder."""
     drop_statements: float = 0.0
-    """The share of all other statements that is left out of that graph at random."""
+    """The share of the other statements that is hidden from the encoder at random."""
     drop_qualifiers: float = 0.0
-    """The share of qualifiers that is left out of questions after subjects and objects, so that such can be asked too."""
+    """The share of qualifiers dropped from questions, for models that will be asked with fewer qualifiers."""
     qualifier_questions: float = 0.0
-    """The share of all qualifiers whose value is asked for as well in every epoch."""
+    """The share of qualifiers whose value is asked for, too, in every epoch."""
     validation: int = 1_000
-    """Statements of the validation split, none with its main triple in train, that are ranked during training."""
+    """Validation statements to rank during training; none has its main triple in train."""
     train: TrainSettings
 
     def __post_init__(self) -> None:
@@ -50,7 +50,9 @@ class KgSettings:
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name}: expected a share from 0 to 1, got {getattr(self, name)}")
         if self.qualifier_questions and isinstance(self.model.decoder, StareDecoder):
-            raise ValueError("qualifier_questions: expected 0 with StareDecoder, which cannot read them")
+            raise ValueError(
+                "qualifier_questions: must be 0 with StareDecoder, which cannot read such questions"
+            )
 
 
 Recipe = Callable[[], KgSettings]
@@ -101,7 +103,7 @@ def published_heat() -> KgSettings:
 
 
 def smallest() -> KgSettings:
-    """A model for trying things out."""
+    """A small model for trying things out."""
     model = ModelConfig(encoder=replace(_HEAT, dim=32, ff=64), decoder=MaskDecoder(layers=1, ff=64))
     train = replace(_training(), lr=3e-3, max_steps=300, warmup=20, validate_every=100)
     return KgSettings(model=model, batch=256, train=train)

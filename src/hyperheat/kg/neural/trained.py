@@ -81,10 +81,10 @@ def save_model(trained: TrainedModel, folder: str | Path) -> None:
 
 
 def load_model(folder: str | Path) -> TrainedModel:
-    """Read what `save_model` wrote, and refuse what does not fit."""
+    """Read a folder that `save_model` wrote."""
     folder = Path(folder)
     if not (folder / "config.json").is_file():
-        raise ValueError(f"{folder}: expected the folder of a trained model, got no config.json")
+        raise ValueError(f"{folder}: not the folder of a trained model: it has no config.json")
     config = _read(folder / "config.json", lambda values: from_dict(ModelConfig, values))
     tokenizer = _read_tokenizer(folder / "tokenizer.json") if isinstance(config.labels, BpeLabels) else None
     names = _read(folder / "names.json", lambda values: _names(values, tokenizer))
@@ -175,9 +175,7 @@ class ModelScorer:
         """The vectors of entities that no statement holds and whose label alone is known."""
         model = self._model
         if model.entity_label is None or model.relation_label is None:
-            raise ValueError(
-                f"expected known entities, got {', '.join(texts)} for a model that reads no labels"
-            )
+            raise ValueError(f"unknown entities {', '.join(texts)}: this model reads no labels")
         alone = Statements(
             entities=tuple(texts),
             relations=self._statements.relations,
@@ -191,18 +189,18 @@ class ModelScorer:
 
 
 def scorer_for(trained: TrainedModel, training: Statements) -> ModelScorer:
-    """The scorer, if the model was trained on these statements and no others."""
+    """The scorer of a model, which must have been trained on exactly these statements."""
     known = trained.statements
     if (known.entities, known.relations) != (training.entities, training.relations):
         raise ValueError(
-            f"model: expected the names of the data, {len(training.entities):,} entities and "
-            f"{len(training.relations):,} relations, got a model of {len(known.entities):,} and {len(known.relations):,}"
+            f"the model was trained on other data: it knows {len(known.entities):,} entities and {len(known.relations):,} "
+            f"relations, but the data has {len(training.entities):,} and {len(training.relations):,}"
         )
     asked = training.distinct()
     if known.digest() != asked.digest():
         raise ValueError(
-            f"model: expected one trained on the {len(asked):,} distinct statements of the protocol, got one trained on "
-            f"{len(known):,} others; --train-on says on which splits a model was trained"
+            f"the model was trained on {len(known):,} statements that are not the {len(asked):,} of the protocol; "
+            "--train-on must name the splits that it was trained on"
         )
     return ModelScorer(trained)
 

@@ -33,7 +33,7 @@ __all__ = ["KgJob", "train_model"]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class QuestionBatch:
-    """Numbers of questions after subjects and objects, and after values of qualifiers."""
+    """Numbers of questions: those that ask for a subject or object, and those that ask for the value of a qualifier."""
 
     seed: tuple[int, ...]
     main: np.ndarray
@@ -85,7 +85,7 @@ class KgJob:
         return {**settings, "statements": self._statements.digest(), "tokenizer": tokenizer}
 
     def batches(self, epoch: int) -> Sequence[QuestionBatch]:
-        """Every question after a subject or object once, and some after qualifiers, mixed evenly."""
+        """Every question for a subject or object once, and some for qualifiers, mixed evenly."""
         settings = self._settings
         seed = (settings.train.seed, epoch)
         random = np.random.default_rng(seed)
@@ -141,7 +141,7 @@ class KgJob:
         return losses[0] + losses[1], {"qualifier": float(losses[1].detach())}
 
     def validate(self) -> Mapping[str, float]:
-        """Filtered ranks on validation statements; where none are held out, how far the run has come."""
+        """Filtered ranks on validation statements, or the progress of the run if none are held out."""
         if self._held_out is None:
             return {"questions": float(self.trained.model.questions_seen)}
         known = self._data.training("train+valid")
@@ -163,7 +163,7 @@ class KgJob:
 def train_model(
     settings: KgSettings, data: StatementDataset, folder: str | Path, *, resume: bool = False
 ) -> TrainOutcome:
-    """Train a model in a folder, or go on with one."""
+    """Train a model in a folder, or resume its training."""
     kept = latest(Path(folder)) if resume else None
     path = None if kept is None else kept / "tokenizer.json"
     tokenizer = path.read_text(encoding="utf-8").rstrip("\n") if path is not None and path.exists() else None
@@ -187,7 +187,7 @@ def _held_out(data: StatementDataset, wanted: int) -> Statements:
     fresh = data.valid[~has_equal_triple(data.train, data.valid)] if data.valid else data.valid
     if not fresh:
         raise ValueError(
-            f"{data.source}: expected validation statements that are not in train, got none; train_on=train+valid needs none"
+            f"{data.source}: there are no validation statements that are not in train; use train_on=train+valid"
         )
     return fresh.spaced(wanted)
 
@@ -198,6 +198,6 @@ def _names(data: StatementDataset, settings: KgSettings, tokenizer: str | None) 
     labels = {name: text for name, text in data.labels.items() if name in known}
     if isinstance(settings.model.labels, BpeLabels) and tokenizer is None:
         if not labels:
-            raise ValueError(f"{data.source}: expected labels for BpeLabels to read, got none")
+            raise ValueError(f"{data.source}: there are no labels for BpeLabels to read")
         tokenizer = train_tokenizer(sorted(labels.values()), settings.model.labels)
     return ModelNames(entities=entities, relations=relations, labels=labels, tokenizer=tokenizer)

@@ -38,7 +38,7 @@ _LINES_TO_LOOK_AT = 50
 
 
 def read(path: Path, format: str | None = None) -> Iterator[Item]:
-    """Stream what a file says, in the format that is named or detected."""
+    """Stream the items of a file, in the given or the detected format."""
     name = format or detect(path)
     if name not in FORMATS:
         raise ValueError(f"format: expected one of {', '.join(FORMATS)}, got {name!r}")
@@ -52,7 +52,7 @@ def detect(path: Path) -> str:
         return _BY_EXTENSION[extension]
     head = list(islice(lines(path), _LINES_TO_LOOK_AT))
     if not head:
-        raise ReadError(path, None, "expected statements, got an empty file")
+        raise ReadError(path, None, "the file is empty")
     first = head[0][1].strip()
     if first.startswith(("{", "[")):
         return _detect_json(path, head)
@@ -65,8 +65,8 @@ def detect(path: Path) -> str:
     raise ReadError(
         path,
         head[0][0],
-        "expected a header line (head, relation, tail), --format jf17k where the relation comes first, or "
-        f"--format wd50k where the subject does; got three columns that could be either: {first[:60]!r}",
+        f"cannot tell which of three columns is the relation: {first[:60]!r}; add a header line (head, relation, tail), or "
+        "use --format jf17k if the relation comes first and --format wd50k if the subject does",
     )
 
 
@@ -90,4 +90,4 @@ def _detect_json(path: Path, head: list[tuple[int, str]]) -> str:
         raise ReadError(
             path, number, f"expected a statement or an entity of Wikidata, got keys {sorted(keys)[:8]}"
         )
-    raise ReadError(path, head[0][0], "expected JSON objects, one a line, got none")
+    raise ReadError(path, head[0][0], "no JSON objects found; expected one on each line")

@@ -1,4 +1,4 @@
-"""What all readers give: a stream of statements, labels and things dropped, and errors with file and line."""
+"""What readers yield and what they read from: items, errors with file and line, and guarded access to files."""
 
 import bz2
 import gzip
@@ -37,7 +37,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """Something that a file says and that statements cannot hold, with the reason."""
+    """Something in a file that statements cannot hold, with the reason."""
 
     reason: str
 
@@ -46,7 +46,7 @@ Item = Statement | Label | Dropped
 
 
 class ReadError(ValueError):
-    """A file that does not follow its format: where, what was expected and what came."""
+    """A file that does not follow its format; the message names the file and the line."""
 
     def __init__(self, path: str | os.PathLike[str], line: int | None, problem: str) -> None:
         where = os.fspath(path) if line is None else f"{os.fspath(path)}:{line}"
@@ -54,16 +54,16 @@ class ReadError(ValueError):
 
 
 MAX_LINE = 16_000_000
-"""Bytes of the longest line that is read; an entity of Wikidata takes less."""
+"""Bytes of the longest line that is read; every entity of Wikidata is shorter."""
 MAX_RATIO = 200
-"""Of uncompressed to compressed bytes, in files that give more than MIN_RATIO_BYTES."""
+"""The largest ratio of unpacked to packed bytes, in files that unpack to more than MIN_RATIO_BYTES."""
 MIN_RATIO_BYTES = 64_000_000
 
 _OPENERS = {".gz": gzip.open, ".bz2": bz2.open}
 
 
 class _Unpacked(io.RawIOBase):
-    """What is in a compressed file, as long as that is not far more than could be of use."""
+    """The content of a compressed file, up to a limit that guards against decompression bombs."""
 
     def __init__(self, path: Path) -> None:
         self._file = _OPENERS[path.suffix.lower()](path, "rb")
@@ -77,7 +77,7 @@ class _Unpacked(io.RawIOBase):
         data = self._file.read1(len(buffer))  # pyright: ignore[reportAttributeAccessIssue]
         self._got += len(data)
         if self._got > self._most:
-            raise ValueError(f"expected at most {MAX_RATIO}-fold compression, got more")
+            raise ValueError(f"the file unpacks to more than {MAX_RATIO} times its size")
         buffer[: len(data)] = data
         return len(data)
 
@@ -87,7 +87,7 @@ class _Unpacked(io.RawIOBase):
 
 
 def open_bytes(path: Path) -> IO[bytes]:
-    """Open a file for reading, unpacking gzip and bzip2 on the way; reading raises ValueError if that gives too much."""
+    """Open a file, unpacking gzip and bzip2; reading raises ValueError if it unpacks to too much."""
     if path.suffix.lower() in _OPENERS:
         return io.BufferedReader(_Unpacked(path), 1 << 18)
     return path.open("rb")
@@ -101,14 +101,14 @@ def raw_lines(path: Path) -> Iterator[str]:
             while raw := file.readline(MAX_LINE + 1):
                 number += 1
                 if len(raw) > MAX_LINE:
-                    raise ReadError(path, number, f"expected at most {MAX_LINE} bytes on a line, got more")
+                    raise ReadError(path, number, f"the line is longer than {MAX_LINE} bytes")
                 yield raw.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as error:
-            raise ReadError(path, number, f"expected UTF-8 text, got {error}") from None
+            raise ReadError(path, number, f"not UTF-8 text: {error}") from None
         except ReadError:
             raise
         except (EOFError, OSError, ValueError, zlib.error) as error:
-            raise ReadError(path, number + 1, f"expected a whole compressed file, got: {error}") from None
+            raise ReadError(path, number + 1, f"cannot unpack the file: {error}") from None
 
 
 def lines(path: Path) -> Iterator[tuple[int, str]]:

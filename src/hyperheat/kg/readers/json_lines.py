@@ -29,12 +29,16 @@ def read_json_lines(path: Path) -> Iterator[Item]:
             record = {"qualifiers": {key: value for key, value in record.items() if key != "N"}}
         qualifiers = tuple(_pairs(path, number, record.pop("qualifiers", [])))
         if record:
-            raise ReadError(path, number, f"expected at most qualifiers beside these, got {sorted(record)}")
+            raise ReadError(
+                path,
+                number,
+                f"unknown keys {sorted(record)} beside subject, relation, object and qualifiers",
+            )
         yield Statement(subject, relation, obj, qualifiers)
 
 
 def write_json_lines(statements: Iterable[Statement], path: Path) -> None:
-    """Write one object a line; the file appears only when all are written."""
+    """Write one object per line; the file appears only when it is complete."""
     with whole_file(path) as temporary, temporary.open("w", encoding="utf-8") as file:
         for s in statements:
             record: dict[str, Any] = {"subject": s.subject, "relation": s.relation, "object": s.object}

@@ -33,7 +33,7 @@ def read_wd50k(path: Path) -> Iterator[Item]:
         for index, token in enumerate(tokens):
             kind = "a relation" if index % 2 else "an entity"
             if not token:
-                raise ReadError(path, number, f"expected {kind} as token {index + 1}, got nothing")
+                raise ReadError(path, number, f"token {index + 1} is empty; expected {kind}")
             first_kind, first_line = place.setdefault(token, (kind, number))
             if first_kind != kind:
                 raise ReadError(

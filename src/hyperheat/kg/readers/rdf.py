@@ -4,9 +4,9 @@ A triple is a statement; the triples about its reifier, `<< :s :p :o >> :q :v` o
 qualifiers. With several reifiers it is several statements. Wikidata's statement nodes (`p:`, `ps:`, `pq:`) are read as
 well; its direct triples (`wdt:`) count only where there are none. Its addresses are shortened to `Q937` and `P69`.
 
-Dropped and counted: literals, triples that are reified but never asserted, deprecated claims, and what else is said
-of Wikidata's statement nodes. Labels (`rdfs:label`) are kept if they are English or of no language. The file is
-held in memory, since qualifiers may stand anywhere.
+Dropped and counted: literals, triples that are reified but never asserted, deprecated claims, and other triples about
+Wikidata's statement nodes. Labels (`rdfs:label`) are kept if they are English or have no language. The file is held in
+memory, since qualifiers may be anywhere in it.
 """
 
 import zlib

@@ -91,7 +91,7 @@ class _StatementColumns:
     def statement(self, cells: Sequence[str | None]) -> Statement:
         """The statement of a row."""
         if len(cells) != self.width:
-            raise ValueError(f"expected {self.width} cells, as the header has, got {len(cells)}")
+            raise ValueError(f"expected {self.width} cells, as in the header, got {len(cells)}")
         texts = [(cell or "").strip() for cell in cells]
         subject, relation, obj = (texts[index] for index in self.main)
         if not (subject and relation and obj):

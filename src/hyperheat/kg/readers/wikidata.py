@@ -1,8 +1,8 @@
-"""Wikidata's JSON dump: one entity a line inside `[` and `]`, streamed, compressed or not.
+"""Wikidata's JSON dump: one entity per line inside `[` and `]`, streamed, compressed or not.
 
-Every claim whose value is an entity becomes a statement, with the qualifiers whose values are entities, in the order
-that the dump gives. Dropped and counted: deprecated claims, unknown values (`somevalue`), statements that there is no
-value (`novalue`), and literals, which as qualifiers are dropped alone. English labels are kept.
+Every claim whose value is an entity becomes a statement, with the qualifiers whose values are entities, in the order of
+the dump. Dropped and counted: deprecated claims, unknown values (`somevalue`), explicitly missing values (`novalue`), and
+literals; a literal as qualifier drops the qualifier only. English labels are kept.
 """
 
 from collections.abc import Iterator
