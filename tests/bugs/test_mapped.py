@@ -53,14 +53,18 @@ def samples() -> list[Sample]:
     return [*all_samples(), *dense_samples()]
 
 
+def tiny_model(vocab: Vocabulary) -> BugModel:
+    torch.manual_seed(0)
+    config = HeatConfig(dim=16, layers=2, heads=2, ff=32, dropout=0.0, final_edges=False)
+    return BugModel(HeatEncoder(config, vocab), 16, 0.0)
+
+
 def test_a_batch_equals_that_of_the_objects(samples, tmp_path):
     mapped = MappedSamples(write_dataset(tmp_path, samples[:5], samples[5:]), "train")
     vocab = Vocabulary.build(sample.graph for sample in samples)
     assert mapped.vocabulary(min_count=1, max_size=10_000) == vocab
     encoded = EncodedStrings.of(mapped.strings(), vocab)
-    torch.manual_seed(0)
-    config = HeatConfig(dim=16, layers=2, heads=2, ff=32, dropout=0.0, final_edges=False)
-    model = BugModel(HeatEncoder(config, vocab), 16, 0.0)
+    model = tiny_model(vocab)
     indices = [len(samples) - 1, 0, 7, 3]
     one = mapped.batch(indices, encoded)
     other = collate_samples([samples[i] for i in indices], Hyperedges(), vocab)
@@ -70,6 +74,24 @@ def test_a_batch_equals_that_of_the_objects(samples, tmp_path):
         assert getattr(one, name).tolist() == getattr(other, name).tolist()
     with torch.no_grad():
         scores = [model(batch.to_torch()) for batch in (one, other)]
+    for a, b in zip(*scores, strict=True):
+        torch.testing.assert_close(a, b)
+
+
+def test_several_folders_are_numbered_one_after_the_other(samples, tmp_path):
+    one = MappedSamples(write_dataset(tmp_path / "whole", samples), "train")
+    folders = [write_dataset(tmp_path / "a", samples[:5]), write_dataset(tmp_path / "b", samples[5:])]
+    both = MappedSamples(folders, "train")
+    assert both.counts == [5, len(samples) - 5]
+    vocab = one.vocabulary(min_count=1, max_size=10_000)
+    assert both.vocabulary(min_count=1, max_size=10_000) == vocab
+    batches = [
+        mapped.batch([6, 1, len(samples) - 1], EncodedStrings.of(mapped.strings(), vocab))
+        for mapped in (one, both)
+    ]
+    model = tiny_model(vocab)
+    with torch.no_grad():
+        scores = [model(batch.to_torch()) for batch in batches]
     for a, b in zip(*scores, strict=True):
         torch.testing.assert_close(a, b)
 

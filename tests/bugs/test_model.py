@@ -97,7 +97,7 @@ def test_the_dense_loss_is_its_equation():
     module = extract(SOURCE)
     samples = []
     for function in module.functions:
-        text, repairs = plant(choose_together(candidates(function), 0.3, Random(1)), function.source)
+        text, repairs = plant(choose_together(candidates(function), 0.3, Random(0)), function.source)
         samples.append(make_sample(extract_function(text, function, module.facts), repairs, origin()))
     view = Hyperedges()
     batch = collate_samples(samples, view, Vocabulary.build(sample.graph for sample in samples)).to_torch()
@@ -117,6 +117,23 @@ def test_the_dense_loss_is_its_equation():
     location, repair = dense_losses(scores, batch)
     assert location.item() == pytest.approx(2 * (mean(changed) + mean(unchanged)), rel=1e-5)
     assert repair.item() == pytest.approx(2 * mean(repaired), rel=1e-5)
+
+
+def test_weights_and_the_focal_loss_are_their_equations():
+    view = Hyperedges()
+    batch = collate_samples(SAMPLES, view, vocabulary(view)).to_torch()
+    scores = BugHead(DIM, dropout=0.0).eval()(torch.randn(batch.graphs.num_nodes, DIM), batch)
+    weight = torch.rand(len(SAMPLES))
+    choices = repairs = 0.0
+    true_rewrites = iter(batch.true_rewrite.tolist())
+    for g, sample in enumerate(SAMPLES):
+        p = scores.choices[batch.true_choice[g]].exp().item()
+        choices -= weight[g].item() * (1 - p) ** 1.5 * math.log(p)
+        if sample.repairs:
+            repairs -= weight[g].item() * scores.rewrites[next(true_rewrites)].item()
+    choice, repair = losses(scores, batch, weight, focal=1.5)
+    assert choice.item() == pytest.approx(choices, rel=1e-4)
+    assert repair.item() == pytest.approx(repairs, rel=1e-4)
 
 
 @pytest.mark.parametrize("name", RECIPES)

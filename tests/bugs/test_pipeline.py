@@ -73,8 +73,8 @@ def test_a_dense_phase_comes_first_and_is_resumed_to_the_bit(tmp_path):
     job = BugJob(settings, corpus)
     first, second = job.batches(0), job.batches(1)
     assert len(first) == 5
-    assert [job.load(batch)[1] for batch in (*first, *second)] == [True] * 5 + [False] * len(second)
-    assert max(job._sizes[batch].max() for batch in (*first, *second)) <= 400
+    assert [job.load(batch).dense for batch in (*first, *second)] == [True] * 5 + [False] * len(second)
+    assert max(job._curriculum.sizes[batch].max() for batch in (*first, *second)) <= 400
     plain = build_corpus(source_packages(PROJECT), tmp_path / "plain", CorpusSettings(clean=0.34), workers=1)
     assert plain.samples_made
     with pytest.raises(ValueError, match="plain: expected dense samples in the split 'train', got none"):

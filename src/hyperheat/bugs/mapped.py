@@ -38,6 +38,15 @@ _COLUMNS = {
     "text": "int16",
     "repair": "int32",
 }
+_TAKEN = {
+    **dict.fromkeys(("nodes", "edges", "candidates", "repairs"), "sample"),
+    "label": "node",
+    **dict.fromkeys(("relation", "arity"), "edge"),
+    **dict.fromkeys(("qualifier", "node"), "incidence"),
+    **dict.fromkeys(("location", "first", "second", "text"), "candidate"),
+    "repair": "repair",
+}
+"""What a batch needs of each sample, and what a column has a value for."""
 
 
 @dataclass(frozen=True)
@@ -60,71 +69,59 @@ class EncodedStrings:
 
 
 class MappedSamples:
-    """The samples of one split."""
+    """The samples of one split of one or more folders, numbered one folder after the other."""
 
-    def __init__(self, folder: str | Path, split: str) -> None:
-        place = _prepare(Path(folder), split)
-        header = json.loads((place / "header.json").read_text(encoding="utf-8"))
-        self.hashes: list[str] = header["shards"]
-        self._tags: list[str] = header["tags"]
-        self._strings = place / "strings.json"
-        self._columns = {name: _map(place / name, kind) for name, kind in _COLUMNS.items()}
-        sizes = {
-            name: np.asarray(self._columns[name]) for name in ("nodes", "edges", "candidates", "repairs")
-        }
-        self.sizes = sizes["nodes"]
-        edge_starts = running_sum(sizes["edges"])
-        self._starts = {
-            "nodes": running_sum(sizes["nodes"]),
-            "edges": edge_starts,
-            "incidences": running_sum(self._columns["arity"])[edge_starts],
-            "candidates": running_sum(sizes["candidates"]),
-            "repairs": running_sum(sizes["repairs"]),
-        }
+    def __init__(self, folders: str | Path | Sequence[str | Path], split: str) -> None:
+        folders = [folders] if isinstance(folders, str | Path) else folders
+        self._parts = [_Part(_prepare(Path(folder), split)) for folder in folders]
+        self._first = running_sum([len(part) for part in self._parts])
+        self._first_string = running_sum([part.num_strings for part in self._parts])
+        self.hashes = [sha256 for part in self._parts for sha256 in part.hashes]
+        self.sizes = np.concatenate([part.sizes for part in self._parts])
 
     def __len__(self) -> int:
-        return len(self.sizes)
+        return int(self._first[-1])
+
+    @property
+    def counts(self) -> list[int]:
+        """The number of samples of each folder."""
+        return [len(part) for part in self._parts]
 
     @property
     def kinds(self) -> np.ndarray:
         """The kind of bug of each sample, or NO_BUG; of a dense sample that of its first bug."""
-        return self._columns["kind"]
+        return np.concatenate([part.columns["kind"] for part in self._parts]).astype(np.int64)
 
     def having(self, tag: str) -> np.ndarray:
         """Which samples have a tag."""
-        if tag not in self._tags:
-            return np.zeros(len(self), dtype=bool)
-        return (np.asarray(self._columns["tags"]) >> self._tags.index(tag) & 1).astype(bool)
+        return np.concatenate([part.having(tag) for part in self._parts])
 
     def strings(self) -> list[str]:
-        """All distinct strings; relations and qualifiers are numbers of them, as are labels."""
-        return json.loads(self._strings.read_text(encoding="utf-8"))
+        """The strings of the graphs; relations and qualifiers are numbers of them, as are labels."""
+        return [string for part in self._parts for string in part.strings()]
 
     def vocabulary(self, *, min_count: int, max_size: int) -> Vocabulary:
         """The subtokens that occur often enough."""
-        strings = self.strings()
-        labels = _count(self._columns["label"], len(strings))
-        qualifier = self._columns["qualifier"]
-        names = _count(self._columns["relation"], len(strings)) + _count(qualifier, len(strings))
-        return Vocabulary.count(strings, labels, names, min_count=min_count, max_size=max_size)
+        counts = [part.count() for part in self._parts]
+        labels, names = (np.concatenate(column) for column in zip(*counts, strict=True))
+        return Vocabulary.count(self.strings(), labels, names, min_count=min_count, max_size=max_size)
 
     def batch(self, indices: Sequence[int], encoded: EncodedStrings) -> BugBatch[np.ndarray]:
         """The batch of some samples, as an encoder of hypergraphs reads it."""
-        label, relation, arity = self._take("label", "nodes", indices), *self._edges(indices)
-        qualifier, node = (self._take(name, "incidences", indices) for name in ("qualifier", "node"))
+        taken = self._take(np.asarray(indices))
+        label, relation, qualifier = taken["label"], taken["relation"], taken["qualifier"]
         is_name = qualifier >= 0
         used, place = np.unique(np.concatenate([label, relation, qualifier[is_name]]), return_inverse=True)
         label, relation, names = np.split(place, np.cumsum([len(label), len(relation)]))
-        qualifier = qualifier.astype(np.int64)
         qualifier[is_name] = names
         columns = JoinedColumns(
-            nodes=self._take_rows("nodes", indices),
-            edges=self._take_rows("edges", indices),
+            nodes=taken["nodes"],
+            edges=taken["edges"],
             label=label,
             relation=relation,
-            arity=arity,
+            arity=taken["arity"],
             qualifier=qualifier,
-            node=node,
+            node=taken["node"],
             num_strings=len(used),
         )
         graphs = collate_columns(
@@ -133,30 +130,78 @@ class MappedSamples:
             names=lambda chosen: _rows_of(encoded.names, used[chosen]),
             vocabulary=encoded.fingerprint,
         )
-        location = self._take("location", "candidates", indices)
         return collate_candidates(
             graphs,
             JoinedCandidates(
-                sizes=self._take_rows("candidates", indices),
-                node=location,
-                location=location,
-                text=self._take("text", "candidates", indices),
-                first=self._take("first", "candidates", indices),
-                second=self._take("second", "candidates", indices),
-                num_repairs=self._take_rows("repairs", indices),
-                repairs=self._take("repair", "repairs", indices).astype(np.int64),
+                sizes=taken["candidates"],
+                node=taken["location"],
+                location=taken["location"],
+                text=taken["text"],
+                first=taken["first"],
+                second=taken["second"],
+                num_repairs=taken["repairs"],
+                repairs=taken["repair"],
             ),
         )
 
-    def _edges(self, indices: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-        return self._take("relation", "edges", indices), self._take("arity", "edges", indices)
+    def _take(self, indices: np.ndarray) -> dict[str, np.ndarray]:
+        """All columns of some samples, with strings as numbers of all folders."""
+        part_of = np.searchsorted(self._first, indices, side="right") - 1
+        pieces = [
+            self._parts[part].take(index - self._first[part])
+            for part, index in zip(part_of.tolist(), indices.tolist(), strict=True)
+        ]
+        taken = {name: np.concatenate([piece[name] for piece in pieces]).astype(np.int64) for name in _TAKEN}
+        shift = self._first_string[part_of]
+        for name in ("label", "relation", "qualifier"):
+            taken[name] += np.repeat(shift, [len(piece[name]) for piece in pieces]) * (taken[name] >= 0)
+        return taken
 
-    def _take(self, column: str, of: str, indices: Sequence[int]) -> np.ndarray:
-        values, starts = self._columns[column], self._starts[of]
-        return np.concatenate([values[starts[index] : starts[index + 1]] for index in indices])
 
-    def _take_rows(self, column: str, indices: Sequence[int]) -> np.ndarray:
-        return self._columns[column][np.asarray(indices)].astype(np.int64)
+class _Part:
+    """The samples of one folder."""
+
+    def __init__(self, folder: Path) -> None:
+        header = json.loads((folder / "header.json").read_text(encoding="utf-8"))
+        self.hashes: list[str] = header["shards"]
+        self.num_strings: int = header["strings"]
+        self._tags: list[str] = header["tags"]
+        self._strings = folder / "strings.json"
+        self.columns = {name: _map(folder / name, kind) for name, kind in _COLUMNS.items()}
+        self.sizes = np.array(self.columns["nodes"])
+        edges = running_sum(self.columns["edges"])
+        self._starts = {
+            "sample": np.arange(len(self.sizes) + 1),
+            "node": running_sum(self.sizes),
+            "edge": edges,
+            "incidence": running_sum(self.columns["arity"])[edges],
+            "candidate": running_sum(self.columns["candidates"]),
+            "repair": running_sum(self.columns["repairs"]),
+        }
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def take(self, index: int) -> dict[str, np.ndarray]:
+        """The columns of one sample."""
+        return {
+            name: self.columns[name][self._starts[of][index] : self._starts[of][index + 1]]
+            for name, of in _TAKEN.items()
+        }
+
+    def having(self, tag: str) -> np.ndarray:
+        if tag not in self._tags:
+            return np.zeros(len(self), dtype=bool)
+        return (np.array(self.columns["tags"]) >> self._tags.index(tag) & 1).astype(bool)
+
+    def strings(self) -> list[str]:
+        return json.loads(self._strings.read_text(encoding="utf-8"))
+
+    def count(self) -> tuple[np.ndarray, np.ndarray]:
+        """How often each string is a label, and how often a name."""
+        columns, size = self.columns, self.num_strings
+        names = _count(columns["relation"], size) + _count(columns["qualifier"], size)
+        return _count(columns["label"], size), names
 
 
 def _prepare(folder: Path, split: str) -> Path:
@@ -176,7 +221,7 @@ def _prepare(folder: Path, split: str) -> Path:
     try:
         tags, strings = _write(samples, temporary)
         (temporary / "strings.json").write_text(json.dumps(strings, ensure_ascii=False), encoding="utf-8")
-        text = json.dumps({**head, "tags": tags})
+        text = json.dumps({**head, "tags": tags, "strings": len(strings)})
         (temporary / "header.json").write_text(text, encoding="utf-8")
         shutil.rmtree(place, ignore_errors=True)
         temporary.rename(place)

@@ -103,12 +103,22 @@ class BugModel(nn.Module):
         return self.head(self.encoder(batch.graphs).nodes, batch)
 
 
-def losses(scores: Scores, batch: BugBatch[Tensor]) -> tuple[Tensor, Tensor]:
-    """Negative log-likelihoods, summed: of the right choice of each sample, and of the right rewrite of each buggy one."""
-    return (
-        -F.embedding(batch.true_choice, scores.choices[:, None]).sum(),
-        -F.embedding(batch.true_rewrite, scores.rewrites[:, None]).sum(),
-    )
+def losses(
+    scores: Scores, batch: BugBatch[Tensor], weight: Tensor | None = None, focal: float = 0.0
+) -> tuple[Tensor, Tensor]:
+    """Negative log-likelihoods, summed: of the right choice of each sample, and of the right rewrite of each buggy one.
+
+    `weight` [G] says how much each sample counts. `focal` plays down the choices that are right already: each counts
+    (1 - P(right choice)) ** focal.
+    """
+    choice = -F.embedding(batch.true_choice, scores.choices[:, None]).squeeze(1)  # [G]
+    rewrite = -F.embedding(batch.true_rewrite, scores.rewrites[:, None]).squeeze(1)  # [B]
+    if focal:
+        choice = choice * (1 - torch.exp(-choice.detach())) ** focal
+    if weight is not None:
+        choice = choice * weight
+        rewrite = rewrite * weight[batch.by_sample.owner[batch.by_location.owner[batch.true_rewrite]]]
+    return choice.sum(), rewrite.sum()
 
 
 def dense_losses(scores: Scores, batch: BugBatch[Tensor]) -> tuple[Tensor, Tensor]:

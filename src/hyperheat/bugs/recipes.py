@@ -34,6 +34,14 @@ class BugSettings:
     """Nodes of the largest function that is trained on; all are unless given."""
     dense_steps: int = 0
     """Steps at the beginning on samples with many bugs at once, with a label at every place."""
+    clean_per_real: float = 4.0
+    """Clean functions of the corpus beside each real bug, in a training on real bugs."""
+    planted_per_real: float = 2.0
+    """Samples with a planted bug beside each real bug."""
+    unsure_weight: float = 0.5
+    """How much a real change counts that may not have mended a bug."""
+    focal: float = 0.0
+    """The exponent of the focal loss, which plays down samples that are right already; 0 is the plain loss."""
     repair_weight: float = 1.0
     """Of the loss of the rewrite beside that of the location."""
     validation: int = 1_000
@@ -49,8 +57,9 @@ class BugSettings:
             raise ValueError(f"dense_steps: expected an int of at least 0, got {self.dense_steps!r}")
         if self.largest is not None and (type(self.largest) is not int or self.largest < 1):
             raise ValueError(f"largest: expected an int of at least 1 or None, got {self.largest!r}")
-        if not 0 <= self.repair_weight < math.inf:
-            raise ValueError(f"repair_weight: expected a number of at least 0, got {self.repair_weight!r}")
+        for name in ("repair_weight", "clean_per_real", "planted_per_real", "unsure_weight", "focal"):
+            if not 0 <= getattr(self, name) < math.inf:
+                raise ValueError(f"{name}: expected a number of at least 0, got {getattr(self, name)!r}")
 
 
 Recipe = Callable[[], BugSettings]

@@ -1,17 +1,16 @@
 """Training a detector on a folder of samples."""
 
-import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from hyperheat.bugs.answers import answer, answer_batch
+from hyperheat.bugs.curriculum import Curriculum
 from hyperheat.bugs.dataset import Dataset, draw_indices
 from hyperheat.bugs.encoders import view_of
 from hyperheat.bugs.folder import DetectorConfig, TrainedDetector, load_trained, new_detector, save_trained
@@ -21,7 +20,7 @@ from hyperheat.bugs.model import dense_losses, losses
 from hyperheat.bugs.recipes import BugSettings
 from hyperheat.configuration import to_dict
 from hyperheat.detector.batch import BugBatch, collate_samples
-from hyperheat.detector.sample import DENSE
+from hyperheat.detector.sample import DENSE, LIKELY, NO_BUG
 from hyperheat.detector.views import Hyperedges, View
 from hyperheat.tensors import BudgetSampler, Vocabulary
 from hyperheat.train import TrainOutcome, fit
@@ -34,7 +33,7 @@ _FIGURES = ("loss", "joint", "loc", "repair", "false_alarms", "ece")
 
 
 class _Samples(Protocol):
-    """A split as training reads it."""
+    """A split as training reads it; columns have one entry per sample."""
 
     @property
     def hashes(self) -> list[str]:
@@ -45,8 +44,12 @@ class _Samples(Protocol):
         """Nodes of each sample."""
         ...
 
-    def dense(self) -> np.ndarray:
-        """Which samples have many bugs at once."""
+    def kinds(self) -> np.ndarray:
+        """The kind of the bug of each sample, or NO_BUG."""
+        ...
+
+    def having(self, tag: str) -> np.ndarray:
+        """Which samples have a tag."""
         ...
 
     def readable(self) -> np.ndarray:
@@ -62,11 +65,18 @@ class _Samples(Protocol):
         ...
 
 
+class Loaded(NamedTuple):
+    """A batch, whether it is one of the dense phase, and how much each of its samples counts [G]."""
+
+    batch: BugBatch[Tensor]
+    dense: bool
+    weight: Tensor
+
+
 class BugJob:
     """Samples in batches, the loss, and figures on the validation split; see `hyperheat.train.Job`.
 
-    The first epoch is the dense phase, if there is one: as many batches of dense samples as it has steps. The others are
-    passes over the samples with at most one bug.
+    Real bugs, in folders of their own, are trained on among samples of the corpus; `Curriculum` says how.
     """
 
     model: nn.Module
@@ -76,27 +86,38 @@ class BugJob:
         settings: BugSettings,
         data: str | Path,
         *,
+        real: Sequence[str | Path] = (),
         vocab: Vocabulary | None = None,
         start: TrainedDetector | None = None,
     ) -> None:
         self._settings = settings
         view = view_of(settings.model, binarise=settings.binarise)
-        splits = [_open(data, split, view) for split in ("train", "valid")]
+        if real and view != Hyperedges():
+            raise ValueError("training on real bugs works with encoders of hypergraphs only")
+        splits = [_open([data, *real], split, view) for split in ("train", "valid")]
         vocab = start.vocab if start is not None else vocab or _vocabulary(splits[0], view, settings)
         self._train, self._valid = (_reader(split, view, vocab) for split in splits)
-        sizes, dense = self._train.sizes(), self._train.dense()
-        self._is_dense = dense
-        fits = sizes <= (settings.largest or sizes.max(initial=0))
-        self._dense, self._plain = (np.flatnonzero(fits & kind) for kind in (dense, ~dense))
-        self._sizes, self._readable = sizes, self._train.readable()
-        for indices, needed, what in (
-            (self._plain, True, "samples with at most one bug"),
-            (self._dense, settings.dense_steps > 0, "dense samples"),
-        ):
-            if needed and not len(indices):
-                raise ValueError(f"{data}: expected {what} in the split 'train', got none")
-        held_out = np.flatnonzero(~self._valid.dense())
-        self._validation = held_out[draw_indices(len(held_out), settings.validation)]
+        self._dense = self._train.having(DENSE)
+        try:
+            self._curriculum = Curriculum(
+                settings=settings,
+                sizes=self._train.sizes(),
+                dense=self._dense,
+                clean=self._train.kinds() == NO_BUG,
+                real=_are_real(splits[0]),
+                readable=self._train.readable(),
+            )
+        except ValueError as error:
+            raise ValueError(f"{data}: {error}") from None
+        unsure = self._curriculum.real & ~self._curriculum.clean & ~self._train.having(LIKELY)
+        self._weight = np.where(unsure, settings.unsure_weight, 1.0).astype(np.float32)
+        held_out = ~self._valid.having(DENSE)
+        is_real = _are_real(splits[1])
+        self._validation = {
+            prefix: _some(np.flatnonzero(held_out & chosen), settings.validation)
+            for prefix, chosen in (("", ~is_real), ("real_", is_real))
+            if chosen.any()
+        }
         torch.manual_seed(settings.train.seed)
         self.detector = start or new_detector(_config(settings), vocab)
         self.model = self.detector.model
@@ -113,48 +134,42 @@ class BugJob:
         }
 
     def batches(self, epoch: int) -> Sequence[np.ndarray]:
-        """Every sample of a phase once, in batches that do not depend on the encoder; or all of the dense phase."""
-        if self._settings.dense_steps == 0:
-            return list(self._passes(self._plain, epoch))
-        if epoch > 0:
-            return list(self._passes(self._plain, epoch - 1))
-        count = self._settings.dense_steps * self._settings.train.batches_per_step
-        every = chain.from_iterable(self._passes(self._dense, number) for number in itertools.count())
-        return list(islice(every, count))
-
-    def _passes(self, indices: np.ndarray, number: int) -> Iterator[np.ndarray]:
-        sampler = BudgetSampler(
-            sizes=self._sizes[indices].tolist(), budget=self._settings.budget, seed=self._settings.train.seed
-        )
-        batches = (indices[batch] for batch in sampler.batches(number))
-        read = (batch[self._readable[batch]] for batch in batches)
-        return (batch for batch in read if len(batch))
+        """The batches of an epoch, which do not depend on the encoder."""
+        return self._curriculum.batches(epoch)
 
     def weight(self, batch: np.ndarray) -> float:
-        """The number of samples."""
-        return len(batch)
+        """The number of samples, by how much they count."""
+        return float(self._weight[batch].sum())
 
-    def load(self, batch: np.ndarray) -> tuple[BugBatch[Tensor], bool]:
-        """The tensors of a batch, and whether it is one of the dense phase."""
-        return self._train.batch(batch.tolist()).to_torch(), bool(self._is_dense[batch[0]])
+    def load(self, batch: np.ndarray) -> Loaded:
+        """The tensors of a batch."""
+        tensors = self._train.batch(batch.tolist()).to_torch()
+        return Loaded(tensors, bool(self._dense[batch[0]]), torch.from_numpy(self._weight[batch]))
 
-    def loss(self, tensors: tuple[BugBatch[Tensor], bool]) -> tuple[Tensor, Mapping[str, float]]:
+    def loss(self, tensors: Loaded) -> tuple[Tensor, Mapping[str, float]]:
         """The loss of locations and of rewrites, summed."""
-        batch, dense = tensors
-        batch = batch.to_torch(next(self.model.parameters()).device)
-        location, repair = (dense_losses if dense else losses)(self.model(batch), batch)
+        device = next(self.model.parameters()).device
+        batch = tensors.batch.to_torch(device)
+        scores = self.model(batch)
+        if tensors.dense:
+            location, repair = dense_losses(scores, batch)
+        else:
+            location, repair = losses(scores, batch, tensors.weight.to(device), self._settings.focal)
         total = location + self._settings.repair_weight * repair
         return total, {"location": float(location.detach()), "repair": float(repair.detach())}
 
     def validate(self) -> Mapping[str, float]:
-        """The figures of the paper on the validation split, or a part of it."""
-        sizes = self._valid.sizes()[self._validation]
-        order = self._validation[np.argsort(sizes, kind="stable")]
-        sampler = BudgetSampler(sizes=np.sort(sizes).tolist(), budget=12_000, shuffle=False)
-        batches = (order[batch].tolist() for batch in sampler.batches())
-        answers = Answers.join(self._valid.answers(self.detector, batch) for batch in batches)
-        figures = asdict(measure(answers))
-        return {name: figures[name] for name in _FIGURES if figures[name] is not None}
+        """The figures of the paper on the validation split, or a part of it; those of real bugs begin with `real_`."""
+        values = {}
+        for prefix, indices in self._validation.items():
+            sizes = self._valid.sizes()[indices]
+            order = indices[np.argsort(sizes, kind="stable")]
+            sampler = BudgetSampler(sizes=np.sort(sizes).tolist(), budget=12_000, shuffle=False)
+            batches = (order[batch].tolist() for batch in sampler.batches())
+            answers = Answers.join(self._valid.answers(self.detector, batch) for batch in batches)
+            figures = asdict(measure(answers))
+            values |= {prefix + name: figures[name] for name in _FIGURES if figures[name] is not None}
+        return values
 
     def save(self, folder: Path) -> None:
         """Write the detector."""
@@ -166,15 +181,20 @@ def train_detector(
     data: str | Path,
     folder: str | Path,
     *,
+    real: Sequence[str | Path] = (),
     start: str | Path | None = None,
     resume: bool = False,
 ) -> TrainOutcome:
-    """Train a detector in a folder, or go on with one; it begins with fresh weights, or those of the detector in `start`."""
+    """Train a detector in a folder, or go on with one; it begins with fresh weights, or those of the detector in `start`.
+
+    `real` are folders of real bugs that it is trained on among samples of `data`.
+    """
     kept = latest(Path(folder)) if resume else None
     if kept is not None:
-        job = BugJob(settings, data, vocab=Vocabulary.load(kept / "vocab.json"))
+        job = BugJob(settings, data, real=real, vocab=Vocabulary.load(kept / "vocab.json"))
     else:
-        job = BugJob(settings, data, start=None if start is None else _load_start(start, settings))
+        begin = None if start is None else _load_start(start, settings)
+        job = BugJob(settings, data, real=real, start=begin)
     return fit(job, settings.train, folder, resume=resume)
 
 
@@ -206,8 +226,11 @@ class _Mapped:
     def sizes(self) -> np.ndarray:
         return self.samples.sizes
 
-    def dense(self) -> np.ndarray:
-        return self.samples.having(DENSE)
+    def kinds(self) -> np.ndarray:
+        return self.samples.kinds
+
+    def having(self, tag: str) -> np.ndarray:
+        return self.samples.having(tag)
 
     def batch(self, indices: Sequence[int]) -> BugBatch[np.ndarray]:
         return self.samples.batch(indices, self.strings)
@@ -216,8 +239,7 @@ class _Mapped:
         return np.ones(len(self.samples), dtype=bool)
 
     def answers(self, detector: TrainedDetector, indices: Sequence[int]) -> Answers:
-        kinds = self.samples.kinds[np.asarray(indices)].astype(np.int64)
-        return answer_batch(detector, self.batch(indices), kinds)
+        return answer_batch(detector, self.batch(indices), self.samples.kinds[np.asarray(indices)])
 
 
 @dataclass(frozen=True)
@@ -235,8 +257,11 @@ class _Objects:
     def sizes(self) -> np.ndarray:
         return np.array(self.samples.sizes())
 
-    def dense(self) -> np.ndarray:
-        return np.array([DENSE in sample.origin.tags for sample in self.samples])
+    def kinds(self) -> np.ndarray:
+        return np.array([s.candidates.kind[s.repairs[0]] if s.repairs else NO_BUG for s in self.samples])
+
+    def having(self, tag: str) -> np.ndarray:
+        return np.array([tag in sample.origin.tags for sample in self.samples])
 
     def readable(self) -> np.ndarray:
         return np.array([self.view.problem(sample) is None for sample in self.samples])
@@ -248,10 +273,20 @@ class _Objects:
         return answer(detector, [self.samples[index] for index in indices])
 
 
-def _open(data: str | Path, split: str, view: View) -> MappedSamples | Dataset:
-    return (
-        MappedSamples(data, split) if view == Hyperedges() else Dataset(data, split, pairs=view.needs_pairs)
-    )
+def _open(folders: Sequence[str | Path], split: str, view: View) -> MappedSamples | Dataset:
+    if view == Hyperedges():
+        return MappedSamples(folders, split)
+    return Dataset(folders[0], split, pairs=view.needs_pairs)
+
+
+def _are_real(samples: MappedSamples | Dataset) -> np.ndarray:
+    """Which samples are not those of the first folder, the corpus."""
+    corpus = samples.counts[0] if isinstance(samples, MappedSamples) else len(samples)
+    return np.arange(len(samples)) >= corpus
+
+
+def _some(indices: np.ndarray, limit: int) -> np.ndarray:
+    return indices[draw_indices(len(indices), limit)]
 
 
 def _reader(samples: MappedSamples | Dataset, view: View, vocab: Vocabulary) -> _Samples:

@@ -25,6 +25,7 @@ from hyperheat.rewrites import KINDS, Rewrite, candidates
 __all__ = [
     "CLEAN",
     "DENSE",
+    "LIKELY",
     "NO_BUG",
     "TEXTS",
     "Candidates",
@@ -38,6 +39,9 @@ NO_BUG = -1
 """The target of a sample without a bug, and the number of its kind."""
 CLEAN = "clean"
 """The name of the kind of a sample without a bug."""
+
+LIKELY = "likely"
+"""The tag of real changes that more likely mended a bug than not."""
 
 DENSE = "dense"
 """The tag of samples with many bugs at once, and the name of their kind."""

@@ -21,6 +21,7 @@ from typing import Any
 from hyperheat.bugs.corpus.packages import normalise
 from hyperheat.bugs.dataset import SPLITS
 from hyperheat.bugs.mining.repository import project_name
+from hyperheat.detector.sample import LIKELY
 from hyperheat.files import whole_file
 
 __all__ = [
@@ -222,7 +223,7 @@ def _like(record: Mapping[str, Any], name: str, form: re.Pattern[str]) -> str:
 def _likely(record: Mapping[str, Any]) -> tuple[str, ...]:
     """The tag of a record that is more likely a bug than not."""
     weight = record.get("weight")
-    return ("likely",) if isinstance(weight, int | float) and weight >= 0.5 else ()
+    return (LIKELY,) if isinstance(weight, int | float) and weight >= 0.5 else ()
 
 
 def _split(record: Mapping[str, Any]) -> str:
