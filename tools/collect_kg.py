@@ -2,9 +2,9 @@
 
     python tools/collect_kg.py --heuristic RUNS/heuristic --run heat=RUNS/heat --run "no encoder=RUNS/no-encoder"
 
-A run is a folder of `hyperheat kg train` into which outputs of `hyperheat kg eval --json` on its best/ have been put, each as
-eval-NAME.json: one for each protocol. A name that is given several times is one row, the mean over runs that differ in the
-seed. The folder of the heuristic holds nothing but its evaluations. Afterwards `python tools/write_results.py` writes the page.
+A run is a folder of `hyperheat kg train` with the output of `hyperheat kg eval --json` on its best/ for each protocol, saved as
+eval-NAME.json. Runs with the same name become one row, their mean; they may differ in the seed only. The folder of the
+heuristic holds its evaluations only. Run `python tools/write_results.py` afterwards to write the page.
 """
 
 import argparse
@@ -36,9 +36,7 @@ def read_rows(runs: Sequence[tuple[str, Path]]) -> dict[str, list[Run[KgSettings
     rows: dict[str, list[Run[KgSettings]]] = {}
     for row, folder in runs:
         run = read_run(KgSettings, row, folder, _names(folder))
-        if (
-            run.settings.train.watch == "questions"
-        ):  # put there where nothing is held out, whatever was asked for
+        if run.settings.train.watch == "questions":  # set by training if nothing is held out
             train = replace(run.settings.train, watch="mrr")
             run = replace(run, settings=replace(run.settings, train=train))
         rows.setdefault(row, []).append(run)
@@ -47,7 +45,7 @@ def read_rows(runs: Sequence[tuple[str, Path]]) -> dict[str, list[Run[KgSettings
         alike = all(_seedless(run.settings) == _seedless(same[0].settings) for run in same)
         if len(set(seeds)) < len(seeds) or not alike:
             raise ValueError(
-                f"{row}: expected runs that differ in the seed alone, got others of seeds {seeds}"
+                f"{row}: the runs of a row must differ in the seed only; their seeds are {seeds}"
             )
     return rows
 
@@ -59,7 +57,7 @@ def _seedless(settings: KgSettings) -> KgSettings:
 def _names(folder: Path) -> list[str]:
     names = sorted(path.stem.removeprefix("eval-") for path in folder.glob("eval-*.json"))
     if not names:
-        raise ValueError(f"{folder}: expected evaluations such as eval-test.json, got none")
+        raise ValueError(f"{folder}: there are no evaluations such as eval-test.json")
     return names
 
 
@@ -108,12 +106,12 @@ def protocol_options(protocol: Mapping[str, Any]) -> list[str]:
 def check_comparable(
     rows: Mapping[str, Sequence[Run[KgSettings]]], evaluated: Mapping[str, Evaluations]
 ) -> None:
-    """Refuse runs that have learned from other statements, or were asked about others, under one protocol."""
+    """Refuse runs that were trained or evaluated on different statements under one protocol."""
     learned: dict[str, str] = {}
     for run in (run for same in rows.values() for run in same):
         digest = learned.setdefault(run.settings.train_on, run.job["statements"])
         if run.job["statements"] != digest:
-            raise ValueError(f"{run.row}: expected a run on the statements of the others, got one on others")
+            raise ValueError(f"{run.row}: the run was trained on other statements than the rest")
     asked: dict[str, dict[str, Any]] = {}
     for row, protocols in evaluated.items():
         for protocol, evaluations in protocols.items():
@@ -223,7 +221,7 @@ def collect(runs: Sequence[tuple[str, Path]], heuristic: Path | None, out: Path)
     """Read all that was given before anything is written."""
     rows = read_rows(runs)
     if HEURISTIC in rows:
-        raise ValueError(f"run: expected other names than {HEURISTIC}, got it")
+        raise ValueError(f"run: the name {HEURISTIC} is taken")
     evaluated = {} if heuristic is None else {HEURISTIC: read_heuristic(heuristic)}
     evaluated |= {
         row: by_protocol([list(run.evaluations.values()) for run in same]) for row, same in rows.items()

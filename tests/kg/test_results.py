@@ -168,14 +168,14 @@ def test_runs_of_one_row_differ_in_the_seed_alone(
     work: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
     same = [f"--run=heat={work / 'heat'}"] * 2
-    assert "heat: expected runs that differ in the seed alone" in refusal(capsys, tmp_path, *same)
+    assert "heat: the runs of a row must differ in the seed only" in refusal(capsys, tmp_path, *same)
 
 
 @pytest.mark.parametrize(
     ("file", "keys", "value", "message"),
     [
         ("settings.json", ("train", "max_steps"), 9, "expected a run that has ended, got one that stands at step 3"),
-        ("settings.json", ("job", "statements"), "other", "other: expected a run on the statements of the others"),
+        ("settings.json", ("job", "statements"), "other", "other: the run was trained on other statements than the rest"),
         ("eval-test.json", ("weights_sha256",), "0" * 64, "eval-test.json: expected an evaluation of the model in"),
         ("eval-test.json", ("sha256",), "other", "other: protocol StarE's: expected {"),
     ],
@@ -198,6 +198,6 @@ def test_what_does_not_belong_together_is_refused(
 def test_a_run_without_evaluations_is_named(work: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     ignored = shutil.ignore_patterns("eval-*")
     other = shutil.copytree(work / "heat", tmp_path / "other", ignore=ignored)
-    assert "expected evaluations such as eval-test.json, got none" in refusal(
+    assert "there are no evaluations such as eval-test.json" in refusal(
         capsys, tmp_path, f"--run=heat={other}"
     )

@@ -20,7 +20,7 @@ app = App(
 )
 bugs = App(name="bugs", help="Bugs in Python functions: make data, train detectors, measure them.")
 app.command(bugs)
-kg = App(name="kg", help="Statements with qualifiers: import, check and complete them.")
+kg = App(name="kg", help="Knowledge graphs of statements with qualifiers: import, train, evaluate, complete.")
 app.command(kg)
 
 _NEEDS = "hyperheat: this command needs the package {name!r}: pip install 'hyperheat[{extra}]'"
@@ -73,13 +73,13 @@ bugs.command("hyperheat.cli.bugs:evaluate", name="eval", help="Measure a detecto
 kg.command(
     "hyperheat.cli.kg:import_statements",
     name="import",
-    help="Read statements, and report what was kept, dropped and leaked.",
+    help="Convert statements to JSON lines, and report what was kept, dropped and leaked.",
 )
 kg.command("hyperheat.cli.kg:train", help="Train a model of statements.")
-kg.command("hyperheat.cli.kg:calibrate", help="Make probabilities say how often they are right.")
+kg.command("hyperheat.cli.kg:calibrate", help="Calibrate the probabilities of a model on held-out statements.")
 kg.command("hyperheat.cli.kg:complete", help="Fill in the blank of a statement.")
 kg.command("hyperheat.cli.kg:demo", help="Ask the small model that comes with the package.")
-kg.command("hyperheat.cli.kg:evaluate", name="eval", help="Filtered ranking of subjects and objects.")
+kg.command("hyperheat.cli.kg:evaluate", name="eval", help="Evaluate a model by filtered ranking of subjects and objects.")
 
 
 def main() -> None:
