@@ -133,9 +133,9 @@ def assert_not_judged(file: ScannedFile) -> None:
 @pytest.mark.parametrize(
     ("data", "error"),
     [
-        (b"def f(:\n", ["HH900", "expected Python 3 source, got: invalid syntax", 1]),
-        (b"\n\n\xff\n", ["HH900", "expected text in utf-8, got the byte 0xff (invalid start byte)", 3]),
-        (b"# coding: no-such\n", ["HH900", "expected a known encoding, got: unknown encoding: no-such", 1]),
+        (b"def f(:\n", ["HH900", "not valid Python 3: invalid syntax", 1]),
+        (b"\n\n\xff\n", ["HH900", "cannot decode the file as utf-8: the byte 0xff (invalid start byte)", 3]),
+        (b"# coding: no-such\n", ["HH900", "cannot decode the file: unknown encoding: no-such", 1]),
         (
             b"x = '" + b"y" * 20_000 + b"'\n",
             ["HH901", "expected lines of at most 20000 characters, got 20006", None],

@@ -62,7 +62,7 @@ def test_a_result_that_is_no_python_is_told(file):
     (_, problem), (_, none) = find_problems([broken, make_repair(file)])
     assert (
         problem
-        == "expected Python after the repair, got: <source>:2: expected Python 3 source, got: invalid syntax"
+        == "expected Python after the repair, got: <source>:2: not valid Python 3: invalid syntax"
     )
     assert none is None
 

@@ -22,7 +22,7 @@ def test_a_text_gives_the_findings_of_all_tiers():
 
 
 def test_a_text_that_cannot_be_read_is_an_error_and_not_a_clean_one():
-    with pytest.raises(ValueError, match="<source>:1: expected Python 3 source, got: invalid syntax"):
+    with pytest.raises(ValueError, match="<source>:1: not valid Python 3: invalid syntax"):
         hyperheat.check("def f(:\n")
 
 

@@ -88,14 +88,19 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 @pytest.mark.parametrize(
     ("target", "options", "message"),
     [
-        ("{}:fo", {}, "expected the name of a function, got 'fo'; the nearest are foo"),
+        ("{}:fo", {}, "no function named 'fo'; did you mean foo?"),
         (
             "{}:foo",
             {"relation": ["Ctrlf"]},
-            "expected a relation of the graph, got 'Ctrlf'; the nearest are CtrlF",
+            "no relation named 'Ctrlf'; did you mean CtrlF?",
         ),
-        ("{}", {"format": "svg"}, "expected FILE:FUNCTION for svg, got 3 functions"),
-        ("{}.missing", {}, "expected a readable file, got: No such file or directory"),
+        ("{}:zzz", {}, "no function named 'zzz'; there is Box.close, Box.open, foo"),
+        (
+            "{}",
+            {"format": "svg"},
+            "svg shows one function, so choose one as FILE:FUNCTION (foo, Box.open, Box.close)",
+        ),
+        ("{}.missing", {}, ".missing: No such file or directory"),
     ],
 )
 def test_errors_are_one_sentence_and_exit_with_2(file, target, options, message, capsys):
@@ -112,4 +117,4 @@ def test_broken_source_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFix
     path.write_text("print 'x'\n")
     with pytest.raises(SystemExit):
         graph(str(path))
-    assert capsys.readouterr().err.startswith(f"{path}:1: expected Python 3 source, got: Missing parentheses")
+    assert capsys.readouterr().err.startswith(f"{path}:1: not valid Python 3: Missing parentheses")

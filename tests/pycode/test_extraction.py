@@ -108,8 +108,8 @@ def test_an_edited_method_still_knows_its_class():
     [
         ("x = 1\n", "m.py:3: expected the text of one function, got none"),
         ("def f(): pass\ndef g(): pass\n", "m.py:3: expected the text of one function, got f, g"),
-        ("def f(:\n", "m.py:3: expected Python 3 source, got: invalid syntax"),
-        ("def f():\n    break\n", "m.py:4: expected Python 3 source, got: 'break' outside loop"),
+        ("def f(:\n", "m.py:3: not valid Python 3: invalid syntax"),
+        ("def f():\n    break\n", "m.py:4: not valid Python 3: 'break' outside loop"),
     ],
 )
 def test_an_edit_that_leaves_no_function_is_refused(source: str, message: str):

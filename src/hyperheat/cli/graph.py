@@ -35,15 +35,15 @@ def graph(
     Parameters
     ----------
     target
-        FILE, FILE:FUNCTION (a name such as Class.method, or its last part), or - for standard input.
+        FILE or FILE:FUNCTION; FUNCTION is a name such as Class.method or method. Use - to read standard input.
     format
-        text draws every function, json gives one line per function; dot, svg and hif show one function.
+        text and json show all functions of the file; dot, svg and hif show one function.
     relation
-        Show only this relation, for example CtrlF; may be given several times.
+        Show only this relation, such as CtrlF, and the nodes in it. Repeat the option to show several.
     project
-        The folder in which imports are followed.
+        Project folder, to find the functions that the file imports.
     comments
-        Keep comments as tokens.
+        Include comments as tokens.
     """
     path, name = _split(target)
     try:
@@ -51,15 +51,15 @@ def graph(
         index = ProjectIndex.build(project) if project is not None else None
         module = extract(source, path, index, comments=comments)
     except OSError as error:
-        fail(f"{path}: expected a readable file, got: {error.strerror or error}")
+        fail(f"{path}: {error.strerror or error}")
     except SourceError as error:
         fail(str(error))
     for refusal in module.refused:
         sys.stderr.write(f"{refusal}\n")
     chosen = _choose(module.functions, path, name)
     if format in _ONE_GRAPH and len({function.name for function in chosen}) > 1:
-        names = ", ".join(function.name for function in chosen[:4])
-        fail(f"{path}: expected FILE:FUNCTION for {format}, got {len(chosen)} functions, such as {names}")
+        names = _listed([function.name for function in chosen])
+        fail(f"{path}: {format} shows one function, so choose one as FILE:FUNCTION ({names})")
     graphs = _only(relation, [function.graph for function in chosen], path)
     shown = list(zip(chosen, graphs, strict=True))
     if format in _ONE_GRAPH:
@@ -78,7 +78,7 @@ def _split(target: str) -> tuple[str, str | None]:
 
 def _choose(functions: tuple[FunctionGraph, ...], path: str, name: str | None) -> list[FunctionGraph]:
     if not functions:
-        fail(f"{path}: expected at least one function, got none")
+        fail(f"{path}: no functions in this file")
     if name is None:
         return list(functions)
     exact = [function for function in functions if function.name == name]
@@ -86,8 +86,7 @@ def _choose(functions: tuple[FunctionGraph, ...], path: str, name: str | None) -
     if exact or by_last_part:
         return exact or by_last_part
     known = sorted({function.name for function in functions})
-    near = get_close_matches(name, known, n=3, cutoff=0.4) or known[:3]
-    return fail(f"{path}: expected the name of a function, got {name!r}; the nearest are {', '.join(near)}")
+    return fail(f"{path}: no function named {name!r}; {_suggest(name, known)}")
 
 
 def _only(wanted: list[str] | None, graphs: list[Hypergraph], path: str) -> list[Hypergraph]:
@@ -97,13 +96,21 @@ def _only(wanted: list[str] | None, graphs: list[Hypergraph], path: str) -> list
     present = sorted({name for graph in graphs for name in graph.relations})
     for name in wanted:
         if name not in present:
-            near = get_close_matches(name, present, n=3, cutoff=0.4) or present[:3]
-            fail(f"{path}: expected a relation of the graph, got {name!r}; the nearest are {', '.join(near)}")
+            fail(f"{path}: no relation named {name!r}; {_suggest(name, present)}")
     kept = []
     for graph in graphs:
         graph = drop_relations(graph, sorted(set(graph.relations) - set(wanted)))
         kept.append(subgraph(graph, np.unique(graph.node), outside="drop"))
     return kept
+
+
+def _suggest(name: str, known: list[str]) -> str:
+    near = get_close_matches(name, known, n=3, cutoff=0.4)
+    return f"did you mean {' or '.join(near)}?" if near else f"there is {_listed(known)}"
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join([*names[:4], *(["..."] if len(names) > 4 else [])])
 
 
 def _text(function: FunctionGraph, graph: Hypergraph) -> str:

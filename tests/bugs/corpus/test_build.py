@@ -168,7 +168,7 @@ def test_wheels_copies_broken_files_and_missing_packages(wheels: Path, tmp_path:
     assert (alpha["archive"], alpha["version"]) == ("alpha-2.1-py3-none-any.whl", "2.1")
     assert alpha["sha256"] == sha256((wheels / alpha["archive"]).read_bytes()).hexdigest()
     assert alpha["dropped"] == {"files: not readable": 1}
-    assert alpha["refused"] == ["alpha/bad.py:1: expected Python 3 source, got: invalid syntax"]
+    assert alpha["refused"] == ["alpha/bad.py:1: not valid Python 3: invalid syntax"]
     assert beta["dropped"] == {
         "files: near-duplicate": 1,
         "functions: duplicate": 1,

@@ -73,46 +73,46 @@ def test_form_feeds_tabs_and_continuations_are_layout():
 
 
 REFUSED = {
-    "NUL": ("def f():\n    \0\n", "a.py:2: expected Python source text, got a NUL character"),
-    "NUL bytes": (b"def f():\n    \0\n", "a.py:2: expected Python source text, got a NUL character"),
+    "NUL": ("def f():\n    \0\n", "a.py:2: not Python source: a NUL character"),
+    "NUL bytes": (b"def f():\n    \0\n", "a.py:2: not Python source: a NUL character"),
     "surrogate": (
         "def f():\n    '\udc80'\n",
-        "a.py:2: expected Python source text, got the lone surrogate U+DC80",
+        "a.py:2: not Python source: the lone surrogate U+DC80",
     ),
     "not UTF-8": (
         b"x = 1\ny = '\xe9'\n",
-        "a.py:2: expected text in utf-8, got the byte 0xe9 (invalid continuation byte)",
+        "a.py:2: cannot decode the file as utf-8: the byte 0xe9 (invalid continuation byte)",
     ),
-    "unknown encoding": (b"# coding: foo\n", "a.py:1: expected a known encoding, got: unknown encoding: foo"),
+    "unknown encoding": (b"# coding: foo\n", "a.py:1: cannot decode the file: unknown encoding: foo"),
     "no text encoding": (
         b"# coding: base64\n",
-        "a.py:1: expected a text encoding, got: 'base64' is not a text",
+        "a.py:1: cannot decode the file: 'base64' is not a text",
     ),
     "UTF-16": (
         "def f(): pass".encode("utf-16"),
-        "a.py:1: expected a known encoding, got: invalid or missing",
+        "a.py:1: cannot decode the file: invalid or missing",
     ),
-    "Python 2": ("def f():\n    print 'x'\n", "a.py:2: expected Python 3 source, got: Missing parentheses"),
-    "broken": ("def f(:\n", "a.py:1: expected Python 3 source, got: invalid syntax"),
+    "Python 2": ("def f():\n    print 'x'\n", "a.py:2: not valid Python 3: Missing parentheses"),
+    "broken": ("def f(:\n", "a.py:1: not valid Python 3: invalid syntax"),
     "does not compile": (
         "def f():\n    break\n",
-        "a.py:2: expected Python 3 source, got: 'break' outside loop",
+        "a.py:2: not valid Python 3: 'break' outside loop",
     ),
-    "many digits": (RETURN + "1" * 10_000, "a.py:2: expected Python 3 source, got: Exceeds the limit"),
+    "many digits": (RETURN + "1" * 10_000, "a.py:2: not valid Python 3: Exceeds the limit"),
     "brackets": (
         RETURN + "(" * 5_000 + ")" * 5_000,
-        "a.py:2: expected Python 3 source, got: too many nested",
+        "a.py:2: not valid Python 3: too many nested",
     ),
-    "terms": (RETURN + "+".join(["x"] * 30_000), f"expected syntax at most {MAX_DEPTH} levels deep"),
+    "terms": (RETURN + "+".join(["x"] * 30_000), f"syntax nested more than {MAX_DEPTH} levels deep"),
     "some terms": (
         RETURN + "+".join(["x"] * 210),
-        f"a.py:2: expected syntax at most {MAX_DEPTH} levels deep",
+        f"a.py:2: syntax nested more than {MAX_DEPTH} levels deep",
     ),
-    "signs": (RETURN + "-" * 100_000 + "x", f"expected syntax at most {MAX_DEPTH} levels deep"),
-    "dots": (RETURN + "x" + ".x" * 30_000, f"expected syntax at most {MAX_DEPTH} levels deep"),
-    "calls": (RETURN + "x" + "()" * 30_000, f"expected syntax at most {MAX_DEPTH} levels deep"),
-    "elif": ("def f(x):\n  if x: x\n" + "  elif x: x\n" * 3_000, f"at most {MAX_DEPTH} levels deep"),
-    "clauses": (RETURN + "[x " + "for x in y " * 500 + "]", f"a.py:2: expected syntax at most {MAX_DEPTH}"),
+    "signs": (RETURN + "-" * 100_000 + "x", f"syntax nested more than {MAX_DEPTH} levels deep"),
+    "dots": (RETURN + "x" + ".x" * 30_000, f"syntax nested more than {MAX_DEPTH} levels deep"),
+    "calls": (RETURN + "x" + "()" * 30_000, f"syntax nested more than {MAX_DEPTH} levels deep"),
+    "elif": ("def f(x):\n  if x: x\n" + "  elif x: x\n" * 3_000, f"more than {MAX_DEPTH} levels deep"),
+    "clauses": (RETURN + "[x " + "for x in y " * 500 + "]", f"a.py:2: syntax nested more than {MAX_DEPTH}"),
     "long line": (
         RETURN + "'" + "x" * 1_000_000 + "'",
         f"a.py: expected at most {MAX_CHARACTERS} characters",
@@ -152,7 +152,7 @@ def test_one_function_that_is_too_long_is_refused_alone():
     start = time.process_time()
     module = extract(source, "a.py")
     assert [function.name for function in module.functions] == ["g"]
-    expected = f"a.py:2: expected at most {MAX_TOKENS} tokens in the function f, got more"
+    expected = f"a.py:2: function f has more than {MAX_TOKENS} tokens"
     assert [str(refusal) for refusal in module.refused] == [expected]
     assert time.process_time() - start < 2
 

@@ -38,7 +38,7 @@ class FunctionSyntax:
         try:
             self.tokens = scan(source.text, self.start_of_lines, self.end_of_lines, MAX_TOKENS)
         except TooManyTokens:
-            problem = f"expected at most {MAX_TOKENS} tokens in the function {function.name}, got more"
+            problem = f"function {function.name} has more than {MAX_TOKENS} tokens"
             raise TooMuchSource(source.path, function.lineno, problem) from None
         self.placement = Placement(source, self.tokens)
         self.columns = GraphColumns()

@@ -48,7 +48,7 @@ _COMPREHENSIONS = frozenset({ast.ListComp, ast.SetComp, ast.DictComp, ast.Genera
 
 
 class SourceError(ValueError):
-    """Source that gives no graph. The message is one sentence: where, what was expected, what came."""
+    """Source that gives no graph. The message says where and why, in one line."""
 
     def __init__(self, path: str | None, line: int | None, problem: str) -> None:
         place = path or "<source>"
@@ -62,7 +62,7 @@ class SourceError(ValueError):
 
 
 class TooMuchSource(SourceError):
-    """Source that may be right but is larger or deeper than what is read."""
+    """Source that may be valid, but is larger or more deeply nested than the limits."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class PythonSource:
         for forbidden, name in (("\0", "a NUL character"), *_surrogate(text)):
             if forbidden in text:
                 line = 1 + text.count("\n", 0, text.index(forbidden))
-                raise SourceError(path, line, f"expected Python source text, got {name}")
+                raise SourceError(path, line, f"not Python source: {name}")
         return cls(text, path)
 
     @classmethod
@@ -166,13 +166,13 @@ def _decode(source: bytes, path: str | None) -> str:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
         return source.decode(encoding)
     except SyntaxError as error:
-        raise SourceError(path, 1, f"expected a known encoding, got: {error.msg}") from None
+        raise SourceError(path, 1, f"cannot decode the file: {error.msg}") from None
     except UnicodeDecodeError as error:
         line = 1 + source.count(b"\n", 0, error.start)
         got = f"the byte 0x{source[error.start]:02x} ({error.reason})"
-        raise SourceError(path, line, f"expected text in {error.encoding}, got {got}") from None
+        raise SourceError(path, line, f"cannot decode the file as {error.encoding}: {got}") from None
     except (LookupError, UnicodeError) as error:  # a codec that does not give text, such as base64
-        raise SourceError(path, 1, f"expected a text encoding, got: {error}") from None
+        raise SourceError(path, 1, f"cannot decode the file: {error}") from None
 
 
 def _surrogate(text: str) -> list[tuple[str, str]]:
@@ -205,13 +205,11 @@ def _or_refuse(source: PythonSource, read: Callable[[], Result]) -> Result:
             "too many"
         )  # nested parentheses, levels of indentation, nested blocks
         kind = TooMuchSource if too_much else SourceError
-        raise kind(path, error.lineno, f"expected Python 3 source, got: {error.msg}") from None
+        raise kind(path, error.lineno, f"not valid Python 3: {error.msg}") from None
     except (RecursionError, MemoryError):
-        raise TooMuchSource(
-            path, None, f"expected syntax at most {MAX_DEPTH} levels deep, got far more"
-        ) from None
+        raise TooMuchSource(path, None, f"syntax nested more than {MAX_DEPTH} levels deep") from None
     except ValueError as error:  # for example an integer literal with more digits than Python converts
-        raise SourceError(path, None, f"expected Python 3 source, got: {error}") from None
+        raise SourceError(path, None, f"not valid Python 3: {error}") from None
 
 
 def _check_depth(module: ast.Module, source: PythonSource) -> None:
@@ -226,4 +224,4 @@ def _check_depth(module: ast.Module, source: PythonSource) -> None:
 
 def _too_deep(source: PythonSource, node: ast.AST) -> TooMuchSource:
     line = getattr(node, "lineno", None)
-    return TooMuchSource(source.path, line, f"expected syntax at most {MAX_DEPTH} levels deep, got more")
+    return TooMuchSource(source.path, line, f"syntax nested more than {MAX_DEPTH} levels deep")
