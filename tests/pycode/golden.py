@@ -21,28 +21,48 @@ PAGE = Path(__file__).parent.parent.parent / "docs" / "code-hypergraph.md"
 
 PICTURE = PAGE.with_suffix(".svg")
 
-_INTRODUCTION = """\
+_PICTURED = """\
+def scale(image, factor): ...
+
+def half(picture):
+    return scale(picture, 0.5)
+"""
+_SHOWN = ("scale", "MayWrite", "CtrlF", "Returns")
+
+_INTRODUCTION = f"""\
 # Python code as a hypergraph
 
-`hyperheat.pycode.extract` turns every outermost function or method of a file into one hypergraph. This page
-lists its relations, each with a snippet and what is drawn from it; `hyperheat graph FILE:FUNCTION` draws your
-own. The page is made from the golden files that the tests compare with (`pytest tests/pycode --update-golden`).
+Every outermost function or method of a file becomes one hypergraph. This is a part of the graph of `half`:
 
-**Nodes.** Every token is a node, comments left out unless asked for. So is every node of the syntax tree, but
-one that covers exactly one token *is* that token's node. Every symbol is one node more. Names, numbers, strings
-and operators are labelled with their text, other syntax with its libCST class name. Labels over 200 characters
-are shortened: their beginning, their length, their end. In a drawing, `(a #3)` is node 3; the first nodes are
-the tokens in order, counted from 0.
+```python
+{_PICTURED}```
 
-**Spans.** Nodes know their place: line, column, end line, end column. Lines count from 1, columns from 0, in
+![The function half as a hypergraph](code-hypergraph.svg)
+
+Boxes are edges, ovals are nodes, and the word on each line is the part that the node has in the edge. From left to
+right: the value of `picture` may have been written by the parameter; the call passes it to `scale` as `image`, with
+`0.5` as `factor`; the call runs right before `return`, which is where the function returns from. To draw a picture
+like this one:
+
+```
+hyperheat graph FILE:half --format svg {" ".join(f"--relation {name}" for name in _SHOWN)}
+```
+
+In Python, `hyperheat.pycode.extract(source).functions[-1].graph` is the whole graph. The rest of this page lists all
+relations, each with a snippet and what is drawn from it, and ends with two complete graphs. It is made from the
+golden files that the tests compare with (`pytest tests/pycode --update-golden`).
+
+**Nodes.** Every token is a node; comments are left out unless you ask for them. Every node of the syntax tree is a
+node, too, but one that covers exactly one token *is* that token's node. Every symbol is one more node. Names, numbers,
+strings and operators are labelled with their text, other syntax with its libCST class name. Labels over 200
+characters are shortened to their beginning, their length and their end. In a drawing, `(a #3)` is node 3; the first
+nodes are the tokens in order, counted from 0.
+
+**Spans.** Each node knows its place: line, column, end line, end column. Lines count from 1, columns from 0, in
 characters.
 
 **Pairs.** `hyperheat.pycode.pairs.pairwise` gives the same function as a graph of two-ended edges, for models that
 read no others.
-
-The second example below as a picture, without its tokens:
-
-![A function as a hypergraph](code-hypergraph.svg)
 """
 
 
@@ -103,8 +123,9 @@ def golden_files() -> list[Golden]:
 
 
 def make_picture() -> str:
-    """The picture of the second example."""
-    graph = drop_relations(golden_files()[1].graph(), ["Tokens"])
+    """The picture at the top of the page, as `hyperheat graph` draws it."""
+    graph = extract(_PICTURED).functions[-1].graph
+    graph = drop_relations(graph, sorted(set(graph.relations) - set(_SHOWN)))
     return to_svg(subgraph(graph, np.unique(graph.node), outside="drop"))
 
 
