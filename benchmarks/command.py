@@ -28,16 +28,10 @@ def use_kernel(wanted: bool | None) -> bool:
     """Load the compiled kernel if it is wanted, or by default if it can be built; return whether it is used."""
     from hyperheat.nn.fast import kernel
 
-    if wanted is False:
-        kernel.unload()
-        return False
     try:
-        kernel.load()
+        return kernel.use(wanted)
     except RuntimeError as error:
-        if wanted:
-            fail(error)
-        return False
-    return True
+        fail(error)
 
 
 def print_records(records: Iterable[dict[str, Any]], columns: dict[str, str], *, as_json: bool) -> None:

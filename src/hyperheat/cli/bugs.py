@@ -30,8 +30,10 @@ def train(
     out: Path,
     recipe: str = "heat",
     set: Annotated[tuple[str, ...], Parameter(consume_multiple=True)] = (),
+    real: Annotated[tuple[Path, ...], Parameter(consume_multiple=True)] = (),
     start: Path | None = None,
     resume: bool = False,
+    kernel: bool | None = None,
 ) -> None:
     """Train a detector; under torchrun in several processes.
 
@@ -45,20 +47,25 @@ def train(
         heat, gnn, great, allset, binarised, smallest, or a variant of HEAT such as no-qualifiers.
     set
         Settings that differ from the recipe, such as model.dim=64 train.max_minutes=30.
+    real
+        Folders of real bugs that bugs mine or bugs realise wrote, to train on among samples of --data.
     start
         The folder of a trained detector, such as best/ of a run, to begin with its weights and vocabulary.
     resume
         Go on with the run in the folder.
+    kernel
+        Use the compiled attention kernel; by default if there is a C compiler.
     """
     from hyperheat.bugs.recipes import RECIPES
     from hyperheat.bugs.training import train_detector
     from hyperheat.configuration import cook
-    from hyperheat.train import TrainingError
+    from hyperheat.nn.fast import kernel as attention
 
     try:
         settings = cook(RECIPES, recipe, set)
-        outcome = train_detector(settings, data, out, start=start, resume=resume)
-    except (ValueError, OSError, ImportError, TrainingError) as error:
+        attention.use(kernel)
+        outcome = train_detector(settings, data, out, real=real, start=start, resume=resume)
+    except (ValueError, OSError, ImportError, RuntimeError) as error:
         fail(error)
     if outcome.ended_by == "signal":
         raise SystemExit(130)

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from hyperheat.tensors import Group
 
-__all__ = ["LARGEST", "Kernel", "load", "loaded", "unload"]
+__all__ = ["LARGEST", "Kernel", "load", "loaded", "unload", "use"]
 
 LARGEST = 48
 """Slots of the largest edge that the kernel takes; from there on torch's blocked attention is faster."""
@@ -88,6 +88,20 @@ def load() -> Kernel:
         except OSError as error:
             raise RuntimeError(f"cannot compile and load the attention kernel: {error}") from error
     return _kernel
+
+
+def use(wanted: bool | None) -> bool:
+    """Load the kernel if it is wanted, or if it can be built when `wanted` is None; return whether it is in use."""
+    if wanted is False:
+        unload()
+        return False
+    try:
+        load()
+    except RuntimeError:
+        if wanted:
+            raise
+        return False
+    return True
 
 
 def unload() -> None:
