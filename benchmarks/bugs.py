@@ -18,7 +18,7 @@ from benchmarks.timing import interleaved_ms
 from hyperheat.bugs.answers import answer_all
 from hyperheat.bugs.corpus.duplicates import PackageIndex, index_package, plan_packages
 from hyperheat.bugs.corpus.random_bugs import make_shard
-from hyperheat.bugs.corpus.sources import read_folder
+from hyperheat.bugs.corpus.package_sources import read_folder
 from hyperheat.bugs.corpus.workspace import CorpusSettings, Workspace
 from hyperheat.bugs.dataset import draw_indices
 from hyperheat.bugs.encoders import view_of

@@ -10,7 +10,7 @@ from tests.hostile.models import relist
 
 from hyperheat.bugs.export import export_detector, facts_of_corpus
 from hyperheat.bugs.folder import DetectorConfig, load_trained, new_detector, save_trained
-from hyperheat.cli.bugs_export import export
+from hyperheat.cli.bugs import export
 from hyperheat.detector import Scorer
 from hyperheat.nn import GnnConfig
 from hyperheat.pycode.pairs import RELATIONS

@@ -1,6 +1,7 @@
 """The whole way in miniature: a corpus from a small source tree, a tiny model, a planted bug that it finds."""
 
 import json
+import runpy
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from hyperheat.bugs.corpus import CorpusSettings, build_corpus, source_packages
 from hyperheat.bugs.dataset import Dataset, read_manifest
 from hyperheat.bugs.folder import load_trained
 from hyperheat.bugs.metrics import Answers, measure
-from hyperheat.bugs.recipes import RECIPES
+from hyperheat.bugs.recipes import RECIPES, BugSettings
 from hyperheat.bugs.training import BugJob, train_detector
 from hyperheat.cli import app
 
@@ -117,3 +118,20 @@ def test_the_command_measures_and_draws(corpus, run, tmp_path, capsys):
     assert "joint" in table
     assert "variable-misuse" in table
     assert "threshold" in table
+
+
+def test_the_tool_that_collects_results_reads_a_real_run(corpus, run, capsys):
+    with pytest.raises(SystemExit):
+        app(["bugs", "eval", "--model", str(run / "best"), "--data", str(corpus), "--threads", "1", "--json"])
+    (run / "eval-heldout.json").write_text(capsys.readouterr().out)
+    tool = runpy.run_path(str(Path(__file__).parents[2] / "tools" / "collect_bugs.py"))
+    found = tool["read_run"](BugSettings, "heat", run, ["heldout"])
+    tool["check_comparable"]([found], {"heldout": read_manifest(corpus)})
+    (row,) = tool["make_rows"]([found])
+    assert row["data"] == "heldout"
+    assert row["samples_seen"] > 0
+    assert row["parameters"] == load_trained(run / "best").parameters
+    assert row["joint"] == found.evaluations["heldout"]["all"]["joint"]
+    details = tool["make_details"]([found], {"heat": run}, {"heldout": read_manifest(corpus)}, 2.0)
+    assert details["runs"][0]["recipe"] == "smallest"
+    assert details["runs"][0]["steps"] == 260

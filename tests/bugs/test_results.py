@@ -1,22 +1,24 @@
-"""The page of results from runs in miniature: corpus, training and evaluation by the real commands."""
+"""The page of results, from runs with fixed figures; `test_pipeline.py` checks that real runs are read as well."""
 
-import io
 import json
 import runpy
 import shutil
-from contextlib import redirect_stdout
+from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from tests.bugs.samples import all_samples
 
 from hyperheat.bugs.corpus import CorpusSettings, build_corpus, source_packages
+from hyperheat.bugs.metrics import Metrics
 from hyperheat.bugs.mining import Reference
 from hyperheat.bugs.mining.real_bugs import ProjectResult, RealBugs
 from hyperheat.bugs.recipes import RECIPES
-from hyperheat.cli import app
-from hyperheat.configuration import override
+from hyperheat.configuration import override, to_dict
+from hyperheat.files import file_sha256
+from hyperheat.train.run import State
 
 ROOT = Path(__file__).parents[2]
 PROJECT = Path(__file__).parent / "corpus" / "project"
@@ -25,15 +27,67 @@ bugs_page = runpy.run_path(str(ROOT / "tools" / "write_results.py"))["bugs_page"
 
 TRAINING = ["train.max_steps=4", "train.warmup=1", "train.validate_every=2", "train.threads=1", "budget=3000"]
 RUNS = {"heat": ["smallest"], "gnn": ["gnn", "model.dim=8", "model.subtokens=false"]}
+JOINT = {"heat": {"heldout": 0.4375, "realbugs": 0.25}, "gnn": {"heldout": 0.3125, "realbugs": 0.125}}
+PARAMETERS = {"heat": 12_345, "gnn": 12_346}
 KEYS = {"row", "data", "joint", "loc", "repair", "false_alarms", "samples_seen", "parameters", "minutes"}
 
 
-def call(*arguments: object) -> str:
-    """What a command prints."""
-    with redirect_stdout(io.StringIO()) as printed, pytest.raises(SystemExit) as stop:
-        app([str(argument) for argument in arguments])
-    assert stop.value.code in (0, None)
-    return printed.getvalue()
+def write_json(path: Path, values: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(values))
+
+
+def metrics(samples: int, joint: float, *, false_alarms: float | None) -> dict[str, Any]:
+    """Figures of some samples, of which a quarter has no bug unless all of them have one."""
+    buggy = samples if false_alarms is None else samples - samples // 4
+    shares = {"joint": joint, "loc": joint + 0.0625, "repair": joint + 0.125, "false_alarms": false_alarms}
+    return asdict(Metrics(samples=samples, buggy=buggy, unread=1, **shares, ece=0.0625, loss=1.5))
+
+
+def evaluation(row: str, data: str) -> dict[str, Any]:
+    """What `hyperheat bugs eval --json` prints after the name of the model and its weights."""
+    joint, false_alarms = JOINT[row][data], 0.125 if data == "heldout" else None
+    kinds = {"variable-misuse": 8, "literal": 4}
+    return {
+        "data": data,
+        "split": "test",
+        "tag": [],
+        "without": [],
+        "limit": None,
+        "parameters": PARAMETERS[row],
+        "all": metrics(16, joint, false_alarms=false_alarms),
+        "by_kind": {kind: metrics(count, joint, false_alarms=None) for kind, count in kinds.items()},
+        "curve": [{"threshold": 0.5, "precision": 0.75, "recall": 0.25}],
+    }
+
+
+def write_run(folder: Path, recipe: str, changes: list[str], corpus: Path) -> None:
+    """The folder of a run that has ended, with evaluations of its model."""
+    shards = json.loads((corpus / "manifest.json").read_text())["shards"]
+    hashes = {split: [s["sha256"] for s in shards if s["split"] == split] for split in ("train", "valid")}
+    job = to_dict(override(RECIPES[recipe](), [*TRAINING, *changes]))
+    train = job.pop("train")
+    described = {**job, "vocabulary": "0" * 64, "shards": hashes["train"], "valid": hashes["valid"]}
+    write_json(folder / "settings.json", {"train": train, "job": described})
+    state = State(step=4, epoch=1, samples=78.0, seconds=90.0, validated=4, best=0.5, best_step=2)
+    write_json(folder / "checkpoints" / "step-000000004" / "training.json", {"state": asdict(state)})
+    log = [
+        {
+            "step": step,
+            "epoch": 0,
+            "samples": 19.5 * step,
+            "seconds": 20.0 * step,
+            "valid": metrics(21, 0.5 / step, false_alarms=0.25),
+        }
+        for step in (2, 4)
+    ]
+    (folder / "metrics.jsonl").write_text("".join(json.dumps(record) + "\n" for record in log))
+    weights = folder / "best" / "model.safetensors"
+    weights.parent.mkdir()
+    weights.write_bytes(f"weights of {folder.name}".encode())
+    model = {"model": str(folder / "best"), "weights_sha256": file_sha256(weights)}
+    for data in ("heldout", "realbugs"):
+        write_json(folder / f"eval-{data}.json", model | evaluation(folder.name, data))
 
 
 @pytest.fixture(scope="module")
@@ -47,12 +101,7 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
     fixes.write([reference], ProjectResult(samples=samples), with_clean=False)
     fixes.finish({"refs": "refs.jsonl.gz", "where": ["fix_like=true"], "with_clean": False}, {})
     for name, (recipe, *changes) in RUNS.items():
-        run = work / name
-        options = ["--recipe", recipe, "--set", *TRAINING, *changes]
-        call("bugs", "train", "--data", work / "corpus", "--out", run, *options)
-        for data, folder in {"heldout": "corpus", "realbugs": "realbugs"}.items():
-            asked = ["--model", run / "best", "--data", work / folder, "--threads", 1, "--json"]
-            (run / f"eval-{data}.json").write_text(call("bugs", "eval", *asked))
+        write_run(work / name, recipe, changes, work / "corpus")
     return work
 
 
@@ -71,16 +120,16 @@ def out(work: Path) -> Path:
     return out
 
 
-def test_rows_are_the_figures_of_the_evaluations(work: Path, out: Path):
+def test_rows_are_the_figures_of_the_evaluations(out: Path):
     rows = json.loads((out / "bugs.json").read_text())
     assert [(row["row"], row["data"]) for row in rows] == [
         (name, data) for data in ("heldout", "realbugs") for name in RUNS
     ]
     assert all(set(row) == KEYS for row in rows)
     for row in rows:
-        evaluation = json.loads((work / row["row"] / f"eval-{row['data']}.json").read_text())
-        assert row["joint"] == evaluation["all"]["joint"]
-        assert row["parameters"] == evaluation["parameters"]
+        assert row["joint"] == JOINT[row["row"]][row["data"]]
+        assert row["parameters"] == PARAMETERS[row["row"]]
+        assert (row["samples_seen"], row["minutes"]) == (78, 1.3)
     assert {row["false_alarms"] for row in rows if row["data"] == "realbugs"} == {None}
     assert len({row["samples_seen"] for row in rows}) == 1  # the same batches for both encoders
 
@@ -96,6 +145,7 @@ def test_details_say_what_was_run(work: Path, out: Path):
     assert heat["steps"] == 4
     assert [point["samples"] for point in heat["curve"]] == sorted({p["samples"] for p in heat["curve"]})
     assert len(heat["curve"]) == 2
+    assert heat["best"] == {"step": 2, "samples": 39}
     manifest = json.loads((work / "corpus" / "manifest.json").read_text())
     made = sum(shard["samples"] for shard in manifest["shards"])
     assert details["corpus"]["samples_per_second"] == made / 2
@@ -115,8 +165,7 @@ def test_the_page_shows_the_figures_and_the_commands(work: Path, out: Path):
     speed += [{"what": what, "encoder": "heat", "per_second": 7.5} for what in ("training", "inference")]
     (out / "bugs-speed.json").write_text(json.dumps(speed))
     page = bugs_page(out)
-    row = json.loads((out / "bugs.json").read_text())[0]
-    assert f"| heat | **{100 * row['joint']:.1f} %** |" in page
+    assert "| heat | **43.8 %** |" in page
     assert "hyperheat bugs corpus --packages docs/results/bugs-packages.txt --out CORPUS --clean 0.34" in page
     assert "hyperheat bugs realise refs.jsonl.gz --repos REPOS --out REALBUGS --where fix_like=true\n" in page
     assert "hyperheat bugs eval --model RUNS/gnn/best --data REALBUGS --json > RUNS/gnn/eval-realbugs" in page

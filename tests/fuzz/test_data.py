@@ -18,7 +18,7 @@ from tests.hostile.models import relist
 from tests.kg.test_readers import GOOD
 
 from hyperheat.bugs.corpus.packages import CorpusError
-from hyperheat.bugs.corpus.sources import read_wheel
+from hyperheat.bugs.corpus.package_sources import read_wheel
 from hyperheat.detector import Scorer
 from hyperheat.detector.detector import load_detector
 from hyperheat.kg.readers import ReadError, read

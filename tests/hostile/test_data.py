@@ -14,7 +14,7 @@ import pytest
 from tests.hostile.projects import hyperheat
 
 from hyperheat.bugs.corpus.packages import CorpusError
-from hyperheat.bugs.corpus.sources import read_wheel
+from hyperheat.bugs.corpus.package_sources import read_wheel
 from hyperheat.kg.readers import ReadError, read
 from hyperheat.train.checkpoint import read_checkpoint
 

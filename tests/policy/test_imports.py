@@ -41,6 +41,8 @@ MAY_IMPORT = {
             "workers",
             "git",
             "progress",
+            "check",
+            "report",
         ),
     },
     "report": {"rewrites"},

@@ -31,43 +31,44 @@ app.command(
     "hyperheat.cli.check:check",
     help=(
         "Look for bugs in Python code.\n\n"
-        "Runs here, sends nothing anywhere, and never imports or runs the code that it reads.\n\n"
-        "Findings go to standard output, progress and summary to standard error. Ends with 0 if there is nothing to "
-        "report, 1 if there are findings, 2 if it could not run, 3 with --strict if a file could not be checked, "
-        "130 if it was interrupted. Settings stand in pyproject.toml, under [tool.hyperheat]."
+        "Runs on this machine, sends nothing anywhere, and never imports or runs the code that it reads.\n\n"
+        "Findings go to standard output, progress and summary to standard error. The exit code is 0 if nothing was "
+        "found, 1 if there are findings, 2 on an error, 3 with --strict if a file could not be checked, 130 if "
+        "interrupted. Settings are read from [tool.hyperheat] in pyproject.toml."
     ),
 )
 app.command(
     "hyperheat.cli.fix:fix",
     help=(
         "Show or apply the repairs that check suggests.\n\n"
-        "A repair is a guess: read it before you keep it. In each function one is made at a time.\n\n"
-        "Ends with 0 if there was nothing to repair or all was written, 1 if a patch is shown, 2 if anything could "
-        "not be repaired, 130 if it was interrupted."
+        "A repair is a guess: review it before you keep it. Each run makes at most one repair per function.\n\n"
+        "The exit code is 0 if there was nothing to repair or all repairs were written, 1 if a patch is shown, 2 if "
+        "anything could not be repaired, 130 if interrupted."
     ),
 )
-app.command("hyperheat.cli.explain:explain", help="Tell about a rule, or why a line is suspicious.")
+app.command("hyperheat.cli.explain:explain", help="Explain a rule, or why a line is suspicious.")
 app.command(
-    "hyperheat.cli.calibrate:calibrate", help="Plant bugs in your own functions and tell how many are found."
+    "hyperheat.cli.calibrate:calibrate",
+    help="Plant bugs in your own functions and measure how many are found.",
 )
 app.command("hyperheat.cli.demo:demo", help="Check a small example that comes with the package.")
 app.command("hyperheat.cli.graph:graph", help="Show the hypergraph of Python functions.")
-bugs.command("hyperheat.cli.bugs_corpus:corpus", help="Make functions with and without a bug from packages.")
+bugs.command("hyperheat.cli.bug_data:corpus", help="Make functions with and without a bug from packages.")
 bugs.command(
-    "hyperheat.cli.bugs_mine:mine",
-    help="Find bugs that were mended, in releases of packages and in git histories.",
+    "hyperheat.cli.bug_data:mine",
+    help="Find bugs that were fixed, in releases of packages and in git histories.",
 )
-bugs.command("hyperheat.cli.bugs_mine:realise", help="Turn references to fixes into samples.")
+bugs.command("hyperheat.cli.bug_data:realise", help="Turn references to fixes into samples.")
 bugs.command(
-    "hyperheat.cli.bugs_confirm:confirm",
-    help="Count the findings in old releases of packages that later ones mended.",
+    "hyperheat.cli.bugs:confirm",
+    help="Count the findings in old releases of packages that later releases fixed.",
 )
 bugs.command("hyperheat.cli.bugs:train", help="Train a detector.")
-bugs.command("hyperheat.cli.bugs_export:export", help="Write a detector for a scanner without torch.")
+bugs.command("hyperheat.cli.bugs:export", help="Export a detector to run without torch.")
 bugs.command(
     "hyperheat.cli.calibrate:calibrate_detector",
     name="calibrate",
-    help="Measure how far its findings can be trusted.",
+    help="Measure how reliable its findings are.",
 )
 bugs.command("hyperheat.cli.bugs:evaluate", name="eval", help="Measure a detector on held-out or real bugs.")
 kg.command(
@@ -76,14 +77,20 @@ kg.command(
     help="Convert statements to JSON lines, and report what was kept, dropped and leaked.",
 )
 kg.command("hyperheat.cli.kg:train", help="Train a model of statements.")
-kg.command("hyperheat.cli.kg:calibrate", help="Calibrate the probabilities of a model on held-out statements.")
+kg.command(
+    "hyperheat.cli.kg:calibrate", help="Calibrate the probabilities of a model on held-out statements."
+)
 kg.command("hyperheat.cli.kg:complete", help="Fill in the blank of a statement.")
 kg.command("hyperheat.cli.kg:demo", help="Ask the small model that comes with the package.")
-kg.command("hyperheat.cli.kg:evaluate", name="eval", help="Evaluate a model by filtered ranking of subjects and objects.")
+kg.command(
+    "hyperheat.cli.kg:evaluate",
+    name="eval",
+    help="Evaluate a model by filtered ranking of subjects and objects.",
+)
 
 
 def main() -> None:
-    """Run the command line; whatever goes wrong ends with 2, so that 1 can mean findings."""
+    """Run the command line; any error exits with 2, so that 1 can mean findings."""
     try:
         _run()
     except CycloptsError as error:
@@ -93,14 +100,14 @@ def main() -> None:
         if extra is None:
             raise
         fail(_NEEDS.format(name=error.name, extra=extra))
-    except BrokenPipeError:  # the reader, `head` for example, has seen enough
+    except BrokenPipeError:  # the reader, such as `head`, has seen enough
         flush_output()
         sys.exit(0)
     except MemoryError:
         fail("out of memory")
     except OSError as error:
         with suppress(OSError):
-            flush_output()  # or nothing more is said about it
+            flush_output()  # or the error is not shown
         fail(error)
     except Exception as error:
         with suppress(OSError):
@@ -109,7 +116,7 @@ def main() -> None:
 
 
 def _run() -> None:
-    """Run a command; its exit code counts only if all that it said was written."""
+    """Run a command; its exit code counts only if all of its output was written."""
     code: str | int | None = 0
     try:
         app(sys.argv[1:], exit_on_error=False, print_error=False)

@@ -1,16 +1,19 @@
-"""`hyperheat bugs train|eval`: training a detector of bugs, and how good it is."""
+"""`hyperheat bugs train|eval|export|confirm`: a detector of bugs, from training to what became of its findings."""
 
 import json as json_module
 import sys
 from dataclasses import asdict
+from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter, validators
 
 from hyperheat.cli.refusal import fail
 from hyperheat.files import file_sha256
 from hyperheat.progress import Progress
+
+__all__ = ["confirm", "evaluate", "export", "train"]
 
 if TYPE_CHECKING:
     from hyperheat.bugs.evaluation import Evaluation
@@ -19,9 +22,9 @@ if TYPE_CHECKING:
     from hyperheat.detector.calibration import Calibration
     from hyperheat.detector.scorer import Scorer
 
-__all__ = ["evaluate", "train"]
 
 _Positive = Annotated[int, Parameter(validator=validators.Number(gte=1))]
+_YEARS = 2
 
 
 def train(
@@ -46,13 +49,13 @@ def train(
     recipe
         heat, gnn, great, allset, binarised, smallest, or a variant of HEAT such as no-qualifiers.
     set
-        Settings that differ from the recipe, such as model.dim=64 train.max_minutes=30.
+        Settings that override the recipe, such as model.dim=64 train.max_minutes=30.
     real
         Folders of real bugs that bugs mine or bugs realise wrote, to train on among samples of --data.
     start
-        The folder of a trained detector, such as best/ of a run, to begin with its weights and vocabulary.
+        The folder of a trained detector, such as best/ of a run, to start from its weights and vocabulary.
     resume
-        Go on with the run in the folder.
+        Continue the run in the folder.
     kernel
         Use the compiled attention kernel; by default if there is a C compiler.
     """
@@ -98,9 +101,9 @@ def evaluate(
     without
         No samples with these tags, such as test for those in test files.
     limit
-        At most so many samples, drawn at random but always the same ones.
+        The maximum number of samples, drawn at random but always the same ones.
     threads
-        Threads of torch; as many as it chooses unless given.
+        The number of threads of torch; by default, as many as it chooses.
     png
         Draw precision over recall, and calibration, into this file.
     json
@@ -143,6 +146,106 @@ def evaluate(
         sys.stdout.write(json_module.dumps(content, indent=1) + "\n")
     else:
         sys.stdout.write("\n".join([_table(evaluation), *_tiers(tiers)]) + "\n")
+
+
+def export(
+    *,
+    model: Path,
+    out: Path,
+    data: Path | None = None,
+    licence: str = "MIT",
+    precision: Literal["float32", "float16"] = "float32",
+) -> None:
+    """Write a trained detector with a model card, for `hyperheat check --model`.
+
+    HEAT and all its variants can be exported; the encoders of other papers are refused.
+
+    Parameters
+    ----------
+    model
+        The folder of a model, such as best/ of a run.
+    out
+        The output folder; an earlier export in it is replaced.
+    data
+        The folder of samples that the model was trained on, whose counts go into the model card.
+    licence
+        The licence of the weights, for the model card.
+    precision
+        How weights are stored; float16 halves the file and moves log-probabilities by about 0.001.
+    """
+    from hyperheat.bugs.export import export_detector, facts_of_corpus
+    from hyperheat.bugs.folder import load_trained
+    from hyperheat.detector.manifest import WEIGHTS
+
+    try:
+        facts = facts_of_corpus(data) if data is not None else {}
+        detector = load_trained(model)
+        export_detector(detector, out, facts=facts, licence=licence, precision=precision)
+    except (ValueError, OSError) as error:
+        fail(error)
+    size = (out / WEIGHTS).stat().st_size
+    sys.stdout.write(f"{out}: {detector.parameters:,} parameters, {WEIGHTS} of {size / 1e6:.1f} MB\n")
+
+
+def confirm(
+    *,
+    package: tuple[str, ...] = (),
+    packages: Path | None = None,
+    model: Path | None = None,
+    before: str | None = None,
+    jobs: int = 2,
+    index: str | None = None,
+    out: Path | None = None,
+    json: bool = False,
+) -> None:
+    """Check an old release of each package, and count the findings that a later release fixed exactly as suggested.
+
+    Those that are still there in the newest release look like false alarms to a user.
+
+    Parameters
+    ----------
+    package
+        A package to check; may be repeated.
+    packages
+        A file with one package name per line.
+    model
+        The folder of an exported detector; by default, the one in the package.
+    before
+        Check the newest release that was uploaded before this date, such as 2024-02-29; by default, two years ago.
+    jobs
+        The number of worker processes.
+    index
+        The address of a package index; by default, the one that pip is configured with.
+    out
+        Write one JSON object per finding to this file.
+    json
+        Print the counts as JSON.
+    """
+    from hyperheat.bugs.corpus.packages import normalise, read_names
+    from hyperheat.bugs.mining.confirmation import confirm_packages, count_verdicts
+    from hyperheat.bugs.mining.registry import Registry
+    from hyperheat.detector.detector import load_detector
+
+    try:
+        names = [normalise(name) for name in package]
+        names += [found.name for found in read_names(packages)] if packages else []
+        names = list(dict.fromkeys(names))
+        if not names:
+            raise ValueError("no packages to check: give --package NAME or --packages FILE")
+        day = _day(before)
+        detector = load_detector(model)
+        registry = Registry(index) if index else Registry.configured()
+        rows, counts = confirm_packages(names, registry, detector, day, jobs)
+        if out is not None:
+            lines = [json_module.dumps(row, ensure_ascii=False) + "\n" for row in rows]
+            out.write_text("".join(lines), encoding="utf-8")
+    except (ValueError, OSError, ImportError) as error:
+        fail(error)
+    except KeyboardInterrupt:
+        sys.stderr.write("\ninterrupted\n")
+        raise SystemExit(130) from None
+    record = {"before": day, "names": names, **counts, "verdicts": count_verdicts(rows)}
+    sys.stdout.write((json_module.dumps(record, indent=1) if json else _confirmation_text(record)) + "\n")
 
 
 def _load(folder: Path) -> "tuple[TrainedDetector | Scorer, str, Calibration | None]":
@@ -201,3 +304,29 @@ def _row(name: str, metrics: "Metrics") -> str:
     values = asdict(metrics)
     shares = ("-" if values[column] is None else f"{values[column]:.1%}" for column in _COLUMNS)
     return f"{name:<22} {metrics.samples:>8,} " + " ".join(f"{share:>12}" for share in shares)
+
+
+def _day(text: str | None) -> str:
+    """A date as in 2024-02-29."""
+    if text is None:
+        today = datetime.now(UTC).date()
+        return today.replace(year=today.year - _YEARS, day=min(today.day, 28)).isoformat()
+    try:
+        return date.fromisoformat(text).isoformat()
+    except ValueError:
+        raise ValueError(f"--before: expected a date such as 2024-02-29, got {text!r}") from None
+
+
+def _confirmation_text(record: dict[str, Any]) -> str:
+    lines = [
+        f"{record['packages']} packages, the newest release of each from before {record['before']}: "
+        f"{record['functions']:,} functions, followed through {record['later_releases']:,} later releases",
+        "",
+        f"{'tier':<6}{'findings':>9}"
+        + "".join(f"{verdict:>19}" for verdict in next(iter(record["verdicts"].values()))),
+    ]
+    for tier, verdicts in record["verdicts"].items():
+        total = sum(verdicts.values())
+        cells = (f"{count:>10,} ({count / max(total, 1):>5.1%})" for count in verdicts.values())
+        lines.append(f"{tier:<6}{total:>9,}" + "".join(f"{cell:>19}" for cell in cells))
+    return "\n".join(lines)

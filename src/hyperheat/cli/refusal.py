@@ -1,4 +1,4 @@
-"""How every command refuses: one sentence on stderr, exit code 2."""
+"""How every command fails: one sentence on stderr, exit code 2."""
 
 import sys
 from typing import NoReturn
@@ -7,7 +7,7 @@ __all__ = ["fail"]
 
 
 def fail(problem: Exception | str) -> NoReturn:
-    """Say what is wrong on one line, with nothing in it that a terminal or a build service would obey, and end."""
+    """Print the problem on one line, without anything that a terminal or a build service would execute, and exit."""
     from hyperheat.cli.outputs import put
     from hyperheat.report.safe import visible_line
 

@@ -13,7 +13,7 @@ from multiprocessing.connection import wait
 from typing import Any, Generic, TypeVar
 
 from hyperheat.workers.limits import Limits
-from hyperheat.workers.serve import PARTS, Answer, Lost, Part, Setup, WorkersError
+from hyperheat.workers.serve import PARTS, JobAnswer, Lost, Part, Setup, WorkersError
 from hyperheat.workers.spawned import Spawned
 from hyperheat.workers.template import CAN_COPY, ONE_THREAD, Copy, get_template
 
@@ -100,7 +100,7 @@ class _Worker(Generic[Job, Result]):
             self._started, self._failures = True, 0
             self.deadline = time.monotonic() + self._setup.limits.seconds
 
-    def answer(self) -> Answer | None:
+    def answer(self) -> JobAnswer | None:
         """What became of the job, once the process has said something, has died or has taken too long."""
         said = None
         while self.connection.poll():
@@ -110,7 +110,7 @@ class _Worker(Generic[Job, Result]):
                 return self._dead()
             if isinstance(said, WorkersError):
                 raise said
-            if isinstance(said, Answer):
+            if isinstance(said, JobAnswer):
                 return self._finished(said)
             if isinstance(said, Part):
                 self._parts.append(said.value)
@@ -119,13 +119,13 @@ class _Worker(Generic[Job, Result]):
                 return None
         return self._overdue() if said is None or time.monotonic() >= self.deadline else None
 
-    def _finished(self, answer: Answer) -> Answer:
+    def _finished(self, answer: JobAnswer) -> JobAnswer:
         if isinstance(answer.value, Lost):
-            return Answer(replace(answer.value, parts=tuple(self._parts)))
-        return Answer(self._parts) if answer.value == PARTS else answer
+            return JobAnswer(replace(answer.value, parts=tuple(self._parts)))
+        return JobAnswer(self._parts) if answer.value == PARTS else answer
 
-    def _lost(self, reason: str, *, late: bool = False, limited: bool = False) -> Answer:
-        return Answer(Lost(reason, late, limited, tuple(self._parts)))
+    def _lost(self, reason: str, *, late: bool = False, limited: bool = False) -> JobAnswer:
+        return JobAnswer(Lost(reason, late, limited, tuple(self._parts)))
 
     def _refused(self) -> None:
         """Start again, unless the process said why it is no more."""
@@ -135,13 +135,13 @@ class _Worker(Generic[Job, Result]):
                     raise said
         self._start_again(f"one ended{_how(self._process.exit_code())}")
 
-    def _overdue(self) -> Answer | None:
+    def _overdue(self) -> JobAnswer | None:
         if self._started:
             return self._lost(f"it took more than {self._setup.limits.seconds:g} s", late=True, limited=True)
         self._start_again(f"one took more than {_START_SECONDS:g} s")
         return None
 
-    def _dead(self) -> Answer | None:
+    def _dead(self) -> JobAnswer | None:
         code = self._process.exit_code()
         if self._started and code == -getattr(signal, "SIGXCPU", 0):
             return self._lost(f"it took more than {self._setup.limits.work_seconds} s of work", limited=True)

@@ -11,7 +11,7 @@ from typing import Any
 
 from hyperheat.workers.limits import Limits
 
-__all__ = ["PARTS", "Answer", "Lost", "Part", "Setup", "WorkersError", "serve"]
+__all__ = ["PARTS", "JobAnswer", "Lost", "Part", "Setup", "WorkersError", "serve"]
 
 
 class WorkersError(RuntimeError):
@@ -51,7 +51,7 @@ class Setup:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class JobAnswer:
     """What a worker says about its job."""
 
     value: Any
@@ -97,21 +97,21 @@ def _take_setup(connection: Connection) -> Setup | None:
 
 def _attempt(
     work: Callable[[Any], Any], job: Any, limits: Limits, connection: Connection
-) -> Answer | WorkersError:
+) -> JobAnswer | WorkersError:
     try:
         result = work(job)
         if not isinstance(result, Generator):
-            return Answer(result)
+            return JobAnswer(result)
         for part in result:
             connection.send(Part(part))
-        return Answer(PARTS)
+        return JobAnswer(PARTS)
     except WorkersError as error:
         return error
     except MemoryError:
         reason, limited = limits.out_of_memory()
-        return Answer(Lost(reason, limited=limited))
+        return JobAnswer(Lost(reason, limited=limited))
     except Exception as error:  # one bad job never stops the rest
-        return Answer(Lost(f"{type(error).__name__}: {error}"[:200]))
+        return JobAnswer(Lost(f"{type(error).__name__}: {error}"[:200]))
 
 
 def _end_after(wait: Callable[[], object]) -> None:

@@ -14,15 +14,15 @@ import pytest
 from tests.bugs.corpus.wheels import write_wheel
 
 from hyperheat.bugs.corpus import CorpusError, CorpusSettings, Package, build_corpus, source_packages
-from hyperheat.bugs.corpus.sources import fetch_wheel
+from hyperheat.bugs.corpus.package_sources import fetch_wheel
 from hyperheat.bugs.shards import read_shard
-from hyperheat.cli.bugs_corpus import corpus
+from hyperheat.cli.bug_data import corpus
 from hyperheat.pycode import extract
 from hyperheat.rewrites import candidates
 
 PROJECT = Path(__file__).parent / "project"
 SCRIPT = (
-    "import sys; from pathlib import Path; from hyperheat.cli.bugs_corpus import corpus\n"
+    "import sys; from pathlib import Path; from hyperheat.cli.bug_data import corpus\n"
     "if __name__ == '__main__': corpus(out=Path(sys.argv[1]), source=Path(sys.argv[2]), workers=2)"
 )
 
@@ -225,14 +225,14 @@ def test_what_to_read_must_be_said_once(tmp_path: Path, capsys):
     with pytest.raises(SystemExit) as ended:
         corpus(out=tmp_path / "out")
     assert ended.value.code == 2
-    assert capsys.readouterr().err == "expected either --packages or --source\n"
+    assert capsys.readouterr().err == "give either --packages or --source\n"
 
 
 def test_workers_and_a_cluster_are_one_too_many(tmp_path: Path, capsys):
     with pytest.raises(SystemExit) as ended:
         corpus(out=tmp_path / "out", source=PROJECT, workers=2, ray="local")
     assert ended.value.code == 2
-    assert capsys.readouterr().err.startswith("expected either --workers or --ray, ")
+    assert capsys.readouterr().err.startswith("give either --workers or --ray, ")
     assert not (tmp_path / "out").exists()
 
 

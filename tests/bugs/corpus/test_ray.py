@@ -11,7 +11,7 @@ pytest.importorskip("ray", reason="ray is not installed")
 
 PROJECT = Path(__file__).parent / "project"
 SCRIPT = (
-    "import sys; from pathlib import Path; from hyperheat.cli.bugs_corpus import corpus\n"
+    "import sys; from pathlib import Path; from hyperheat.cli.bug_data import corpus\n"
     "if __name__ == '__main__': corpus(out=Path(sys.argv[1]), source=Path(sys.argv[2]), ray=sys.argv[3] or None)"
 )
 

@@ -8,7 +8,7 @@ import zipfile
 import pytest
 from tests.bugs.mining.local_index import make_sdist, make_wheel
 
-from hyperheat.bugs.corpus import sources
+from hyperheat.bugs.corpus import package_sources as sources
 from hyperheat.bugs.corpus.packages import CorpusError
 from hyperheat.bugs.mining import archive as module
 from hyperheat.bugs.mining.archive import open_archive

@@ -12,7 +12,7 @@ from hyperheat.bugs.mining import GitError, Mining, Reference, Repository, mine,
 from hyperheat.bugs.mining.distinct import distinct_fixes
 from hyperheat.bugs.mining.pipeline import RepositorySource, gather
 from hyperheat.bugs.mining.samples import repository_samples
-from hyperheat.cli.bugs_mine import mine as command
+from hyperheat.cli.bug_data import mine as command
 
 PLUS = "def f(left, right):\n    both = left + right\n    return both, left, right\n"
 MINUS = PLUS.replace("+", "-")
@@ -224,7 +224,7 @@ def test_one_bad_repository_does_not_stop_the_others(history, tmp_path, capsys):
     printed = capsys.readouterr()
     assert "found" in printed.out
     assert printed.err.count(str(tmp_path / "no")) == 1
-    assert printed.err.endswith("1 of 2 failed; the same command tries them again\n")
+    assert printed.err.endswith("1 of 2 failed; run the same command again to retry them\n")
 
 
 def test_bare_repositories_and_names_from_addresses(history, tmp_path):
@@ -291,11 +291,11 @@ def test_finished_repositories_outlive_an_interruption(history, tmp_path, monkey
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("hyperheat.cli.bugs_mine.realise_references", interrupt)
+        patch.setattr("hyperheat.cli.bug_data.realise_references", interrupt)
         with pytest.raises(SystemExit) as caught:
             command((history.folder,), out=tmp_path / "out")
     assert caught.value.code == 130
-    message = "\nstopped; what was finished is kept, and the same command goes on from here\n"
+    message = "\nstopped; finished work is kept, run the same command again to continue\n"
     assert capsys.readouterr().err.endswith(message)
     record = tmp_path / "out" / ".work" / "mined" / "owner+name.json"
     before = record.stat()

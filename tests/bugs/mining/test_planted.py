@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from tests.bugs.mining.local_index import LocalIndex, make_sdist, make_wheel, serve_index
 
-from hyperheat.bugs.mining import Fix, ReleaseReference
-from hyperheat.bugs.mining.fix import describe_fix
+from hyperheat.bugs.mining import BugFix, ReleaseReference
+from hyperheat.bugs.mining.bug_fix import describe_fix
 from hyperheat.bugs.mining.releases import mine_package
 from hyperheat.bugs.mining.samples import package_samples
 from hyperheat.detector.sample import encode_candidates
@@ -79,7 +79,7 @@ def test_a_planted_bug_is_found_and_repaired(shared_index: LocalIndex, data: st.
     module = extract(broken)
     (bug,) = [f for f in module.functions if (f.name, f.span[0]) == (function.name, function.span[0])]
     repair = rewrite.inverse(function.source)
-    expected = describe_fix(Fix(function=bug, repair=repair, module=module))
+    expected = describe_fix(BugFix(function=bug, repair=repair, module=module))
     assert fix["pair"] == expected["pair"]
     assert {name: fix[name] for name in ("function", "start_line", "kind", "span", "after_text")} == {
         name: expected[name] for name in ("function", "start_line", "kind", "span", "after_text")

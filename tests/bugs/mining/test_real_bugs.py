@@ -10,7 +10,7 @@ from tests.bugs.mining.conftest import History
 from hyperheat.bugs.dataset import HEAD, Dataset, read_manifest
 from hyperheat.bugs.mining import Reference
 from hyperheat.bugs.mining.real_bugs import ProjectResult, RealBugs
-from hyperheat.cli.bugs_mine import mine, realise
+from hyperheat.cli.bug_data import mine, realise
 
 PLUS = "def f(left, right):\n    both = left + right\n    return both, left, right\n"
 MINUS = PLUS.replace("+", "-")

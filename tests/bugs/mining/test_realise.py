@@ -9,7 +9,7 @@ from hyperheat.bugs.dataset import Dataset, read_manifest
 from hyperheat.bugs.mining import GitError, Reference, read_references
 from hyperheat.bugs.mining.real_bugs import FOUND, MISSING
 from hyperheat.bugs.mining.samples import Checkout, commit_samples
-from hyperheat.cli.bugs_mine import realise as command
+from hyperheat.cli.bug_data import realise as command
 from hyperheat.detector.sample import make_sample
 
 PLUS = "def f(left, right):\n    both = left + right\n    return both, left, right\n"
@@ -49,7 +49,7 @@ def test_a_reference_becomes_a_sample(fixed, tmp_path, capsys):
     assert run(tmp_path, fixed) == {"found": {"": {"binary-operator": 1}}}
     (sample,) = Dataset(tmp_path / "out", "test")
     assert (sample.source, sample.kind, sample.origin.tags) == (PLUS, "binary-operator", ("fix", "main"))
-    assert "s a reference" in capsys.readouterr().out
+    assert "s per reference" in capsys.readouterr().out
 
 
 def test_the_published_form_of_pypibugs(fixed, tmp_path):
@@ -135,7 +135,7 @@ def test_gzipped_references_are_selected_by_fields(fixed, tmp_path, capsys):
     for where, message in (
         ("fix=true", "got 'fix'"),
         ("x", "expected field=value"),
-        ("sha=0", "fit --where"),
+        ("sha=0", "match --where"),
     ):
         with pytest.raises(SystemExit):
             command(packed, repos=tmp_path / "repos", out=tmp_path / "out", where=(where,))

@@ -18,8 +18,8 @@ from hyperheat.bugs.corpus.packages import PassingError, split_of
 from hyperheat.bugs.dataset import Dataset, read_manifest
 from hyperheat.bugs.mining import read_references
 from hyperheat.bugs.mining.references import write_records
-from hyperheat.cli import bugs_mine
-from hyperheat.cli.bugs_mine import mine, realise
+from hyperheat.cli import bug_data
+from hyperheat.cli.bug_data import mine, realise
 
 F = "def f(left, right):\n    both = left + right\n    return both, left, right\n"
 PACKAGES = {"one": "-", "two": "*", "three": "/"}
@@ -132,7 +132,7 @@ def test_realising_twice_gives_the_same_bytes(run, filled, tmp_path, capsys):
     shards = {path: text for path, text in contents(out).items() if path.endswith(".parquet")}
     assert len(shards) == 3
     assert shards.items() <= contents(tmp_path / "first").items(), "expected what mining made"
-    assert "s a reference" in capsys.readouterr().out
+    assert "s per reference" in capsys.readouterr().out
 
 
 def test_what_can_no_longer_be_had_is_said(run, filled, tmp_path, capsys):
@@ -173,12 +173,12 @@ def test_without_an_index_each_package_is_told_of_and_tried_again(run, filled, t
     history = History(tmp_path / "repos" / "me+other")
     history.commit("begin", {"a.py": F})
     history.commit("Fix", {"a.py": F.replace("+", "%")})
-    monkeypatch.setattr(bugs_mine, "_registry", lambda _: _Silent())
+    monkeypatch.setattr(bug_data, "_registry", lambda _: _Silent())
     mine((history.folder,), package=("one", "two"), out=tmp_path / "out", workers=1)
     printed = capsys.readouterr().err
     for name in ("one", "two"):
         assert printed.count(f"{name}: the package index could not be reached: nobody is there\n") == 1
-    assert printed.endswith("2 of 3 failed; the same command tries them again\n")
+    assert printed.endswith("2 of 3 failed; run the same command again to retry them\n")
     assert [shard["project"] for shard in read_manifest(tmp_path / "out")["shards"]] == ["me/other"]
     monkeypatch.undo()
     mine(
@@ -199,7 +199,7 @@ class _Silent:
 
 
 def test_nothing_that_can_be_mined_is_an_error(run, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(bugs_mine, "_registry", lambda _: _Silent())
+    monkeypatch.setattr(bug_data, "_registry", lambda _: _Silent())
     with pytest.raises(SystemExit) as ended:
         run(package=("one",))
     assert ended.value.code == 2
@@ -216,7 +216,7 @@ SCRIPT = """
 import sys
 from pathlib import Path
 {before}
-from hyperheat.cli.bugs_mine import mine
+from hyperheat.cli.bug_data import mine
 if __name__ == "__main__":
     mine(out=Path(sys.argv[1]), index=sys.argv[2], package=("one", "two", "three"), workers=2)
 """
@@ -251,7 +251,7 @@ def test_an_interrupt_is_one_sentence(run, filled, tmp_path):
     _, said = process.communicate()
     filled.held.pop("/simple/three/").set()
     assert process.returncode == 130
-    message = "stopped; what was finished is kept, and the same command goes on from here\n"
+    message = "stopped; finished work is kept, run the same command again to continue\n"
     assert said.endswith(message)
     assert "Traceback" not in said
     run(package=tuple(PACKAGES))

@@ -12,7 +12,7 @@ pytest.importorskip("ray", reason="ray is not installed")
 SCRIPT = """
 import sys
 from pathlib import Path
-from hyperheat.cli.bugs_mine import mine
+from hyperheat.cli.bug_data import mine
 if __name__ == "__main__":
     out, index, ray, *names = sys.argv[1:]
     mine(out=Path(out), index=index, package=tuple(names), ray=ray or None)

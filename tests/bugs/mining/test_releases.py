@@ -187,7 +187,7 @@ def test_a_later_version_in_another_encoding_costs_nothing_else(index):
 
 
 def test_a_function_that_is_too_large_costs_nothing_else(index, monkeypatch):
-    monkeypatch.setattr("hyperheat.bugs.mining.fix._MAX_FUNCTION_BYTES", 10)
+    monkeypatch.setattr("hyperheat.bugs.mining.bug_fix._MAX_FUNCTION_BYTES", 10)
     assert mine_texts(index, F, F.replace("+", "-")).counts["the function is too large to be read"] == 1
 
 

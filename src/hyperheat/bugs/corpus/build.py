@@ -16,9 +16,15 @@ from typing import Any
 
 import hyperheat
 from hyperheat.bugs.corpus.duplicates import PackageIndex, index_package, plan_packages
+from hyperheat.bugs.corpus.package_sources import (
+    PARTIAL,
+    PackageSources,
+    fetch_wheel,
+    read_folder,
+    read_wheel,
+)
 from hyperheat.bugs.corpus.packages import CorpusError, Package
 from hyperheat.bugs.corpus.random_bugs import make_shard
-from hyperheat.bugs.corpus.sources import PARTIAL, PackageSources, fetch_wheel, read_folder, read_wheel
 from hyperheat.bugs.corpus.workspace import CorpusSettings, Workspace, hold_lock, load_record, save_record
 from hyperheat.bugs.dataset import HEAD, SPLITS
 from hyperheat.bugs.jobs import run_each

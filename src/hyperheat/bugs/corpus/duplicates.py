@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from hyperheat.bugs.corpus.sources import PackageSources
+from hyperheat.bugs.corpus.package_sources import PackageSources
 from hyperheat.bugs.corpus.workspace import SECONDS_PER_FILE, load_record, save_record
 from hyperheat.files import whole_file
 from hyperheat.pycode import SourceError

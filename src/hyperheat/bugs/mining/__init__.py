@@ -1,7 +1,7 @@
 """Real bugs: fixes of one small rewrite, mined from git histories or read from lists of references."""
 
+from hyperheat.bugs.mining.bug_fix import BugFix, NoFix, find_fix
 from hyperheat.bugs.mining.commits import Mining, mine
-from hyperheat.bugs.mining.fix import Fix, NoFix, find_fix
 from hyperheat.bugs.mining.references import (
     AnyReference,
     Reference,
@@ -13,7 +13,7 @@ from hyperheat.bugs.mining.repository import GitError, Repository
 
 __all__ = [
     "AnyReference",
-    "Fix",
+    "BugFix",
     "GitError",
     "Mining",
     "NoFix",

@@ -1,7 +1,7 @@
 """The Python files of a release, read from its archive in memory, each when it is needed.
 
 A wheel lists the checksums of its files, so files that two releases share are recognised without unpacking.
-A tar archive is unpacked as a whole, and its Python files stay in memory. The limits are those of `corpus.sources`;
+A tar archive is unpacked as a whole, and its Python files stay in memory. The limits are those of `corpus.package_sources`;
 tests, documentation, vendored and generated files are left out. Paths are those of the package: without the folder
 that a source archive has around all files, and without a leading `src/`.
 """
@@ -16,8 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
-from hyperheat.bugs.corpus.packages import CorpusError
-from hyperheat.bugs.corpus.sources import (
+from hyperheat.bugs.corpus.package_sources import (
     BROKEN_ARCHIVE,
     MAX_FILE_BYTES,
     MAX_MEMBERS,
@@ -29,6 +28,7 @@ from hyperheat.bugs.corpus.sources import (
     is_inside,
     reason_by_name,
 )
+from hyperheat.bugs.corpus.packages import CorpusError
 
 __all__ = ["Archive", "Member", "open_archive"]
 

@@ -18,7 +18,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from hyperheat.bugs.corpus.packages import normalise
-from hyperheat.bugs.mining.fix import Fix, NoFix, describe_fix, find_fix, has_candidate
+from hyperheat.bugs.mining.bug_fix import BugFix, NoFix, describe_fix, find_fix, has_candidate
 from hyperheat.bugs.mining.prefilter import MAX_SIZE_CHANGE, Functions, changed_functions, may_be_rewrite
 from hyperheat.bugs.mining.references import Reference
 from hyperheat.bugs.mining.repository import Change, Objects, Repository
@@ -212,7 +212,7 @@ def _is_wanted(change: Change, mining: Mining, counts: Counter[str]) -> bool:
     return False
 
 
-def _record(repo: str, change: Change, fix: Fix) -> dict[str, Any]:
+def _record(repo: str, change: Change, fix: BugFix) -> dict[str, Any]:
     """The record of a fix in a list of references."""
     return {
         "repo": repo,

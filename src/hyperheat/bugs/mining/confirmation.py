@@ -1,17 +1,40 @@
 """What became of findings: fixed by a later release exactly as suggested, changed otherwise, or still there.
 
 A place is the whole lines that a suggested repair changes, in their function. The first later release whose version
-of the function no longer has these lines as often as before decides: it is mended if the repaired lines have come in
-their place. Comments, brackets, commas and layout do not count.
+of the function no longer has these lines as often as before decides: the finding is fixed if the repaired lines have
+come in their place. Comments, brackets, commas and layout do not count.
 """
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
-from hyperheat.bugs.mining.archive import Archive
+from hyperheat.bugs.corpus.packages import CorpusError
+from hyperheat.bugs.mining.archive import Archive, open_archive
 from hyperheat.bugs.mining.prefilter import Functions, Place, tokens
+from hyperheat.bugs.mining.registry import Registry, Release
+from hyperheat.check.discover import FoundFile
+from hyperheat.check.judge import judge
+from hyperheat.check.scan import scan_files
+from hyperheat.check.settings import Settings
+from hyperheat.check.sources import Sources
+from hyperheat.detector.detector import Detector
+from hyperheat.progress import Progress
+from hyperheat.report import LEVELS, Finding
 
-__all__ = ["CHANGED", "MENDED", "STILL_THERE", "VERDICTS", "Suggestion", "follow"]
+__all__ = [
+    "CHANGED",
+    "MENDED",
+    "STILL_THERE",
+    "VERDICTS",
+    "Suggestion",
+    "confirm_packages",
+    "count_verdicts",
+    "follow",
+]
 
 MENDED, CHANGED, STILL_THERE = "mended", "changed otherwise", "still there"
 VERDICTS = (MENDED, CHANGED, STILL_THERE)
@@ -88,3 +111,109 @@ def _count(lines: Lines, wanted: Lines) -> int:
     """How often some lines follow one another."""
     size = len(wanted)
     return sum(lines[i : i + size] == wanted for i in range(len(lines) - size + 1))
+
+
+def confirm_packages(
+    names: list[str], registry: Registry, detector: Detector, day: str, jobs: int
+) -> tuple[list[dict[str, Any]], dict[str, int]]:
+    """Check the newest release of each package from before a day, and follow its findings through later releases.
+
+    Returns a row for each finding, and counts of packages, functions and later releases.
+    """
+    rows: list[dict[str, Any]] = []
+    counts = {"packages": 0, "functions": 0, "later_releases": 0}
+    with Progress("confirming", total=len(names), unit="packages", counted="findings") as progress:
+        for name in names:
+            try:
+                done = _confirm(name, registry, detector, day, jobs)
+            except CorpusError as error:
+                progress.say(f"{name}: {error}")
+                progress.advance()
+                continue
+            rows += done.rows
+            counts["packages"] += 1
+            counts["functions"] += done.functions
+            counts["later_releases"] += done.later
+            progress.advance(len(done.rows))
+    return rows, counts
+
+
+def count_verdicts(rows: Iterable[dict[str, Any]]) -> dict[str, dict[str, int]]:
+    """The number of findings by tier and verdict."""
+    counts = Counter((row["tier"], row["verdict"]) for row in rows)
+    return {tier: {verdict: counts[tier, verdict] for verdict in VERDICTS} for tier in LEVELS}
+
+
+@dataclass(frozen=True)
+class _Confirmed:
+    rows: list[dict[str, Any]]
+    functions: int
+    later: int
+
+
+def _confirm(name: str, registry: Registry, detector: Detector, day: str, jobs: int) -> _Confirmed:
+    releases = registry.releases(name).releases
+    dates = registry.dates(name)
+    old = [i for i, release in enumerate(releases) if dates.get(release.file, "9999") < day]
+    if not old:
+        raise CorpusError(f"it has no release from before {day}")
+    chosen, later = releases[old[-1]], releases[old[-1] + 1 :]
+    if not later:
+        raise CorpusError(f"it has no release after {chosen.version}")
+    archive = open_archive(chosen.file, registry.fetch(chosen))
+    findings, texts, functions = _check_release(archive, detector, jobs)
+    pairs = [(f, Suggestion.of(f.path, texts[f.path], _repaired(f, texts[f.path]))) for f in findings]
+    known = [(finding, suggestion) for finding, suggestion in pairs if suggestion is not None]
+    verdicts = follow([suggestion for _, suggestion in known], _archives(registry, later)) if known else []
+    rows = [
+        {
+            "package": name,
+            "release": chosen.version,
+            "path": finding.path,
+            "line": finding.line,
+            "function": finding.function,
+            "kind": finding.kind,
+            "tier": finding.tier,
+            "confidence": round(finding.confidence, 4),
+            "message": finding.message,
+            "verdict": verdict,
+            "decided_by": version,
+        }
+        for (finding, _), (verdict, version) in zip(known, verdicts, strict=True)
+    ]
+    return _Confirmed(rows, functions, len(later))
+
+
+def _archives(registry: Registry, releases: tuple[Release, ...]) -> Iterator[tuple[str, Archive]]:
+    for release in releases:
+        try:
+            yield release.version, open_archive(release.file, registry.fetch(release))
+        except CorpusError:
+            continue  # the next release decides
+
+
+def _check_release(
+    archive: Archive, detector: Detector, jobs: int
+) -> tuple[list[Finding], dict[str, str], int]:
+    """The findings of all tiers in a release, the texts of its files with bare newlines, and how many functions it has."""
+    sources = archive.sources()
+    with TemporaryDirectory(prefix="hyperheat-") as folder:
+        sources.unpack(Path(folder))
+        files = [FoundFile(path, Path(folder, path)) for path in sources.files]
+        scanned = list(scan_files(files, detector, jobs=jobs))
+        texts = {path: source.text for path, source in Sources(scanned).items()}
+    report = judge(scanned, Settings(), detector, show_all=True)
+    plain = [finding for finding in report.findings if "\r" not in texts[finding.path]]
+    return plain, texts, report.summary.functions
+
+
+def _repaired(finding: Finding, text: str) -> str:
+    """The text of a file with the suggested repair."""
+    starts = [0]
+    for line in text.split("\n"):
+        starts.append(starts[-1] + len(line) + 1)
+    for edit in reversed(finding.fix.edits):
+        start = starts[edit.line - 1] + edit.column - 1
+        end = starts[edit.end_line - 1] + edit.end_column - 1
+        text = text[:start] + edit.text + text[end:]
+    return text

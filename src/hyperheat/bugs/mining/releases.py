@@ -17,8 +17,8 @@ from typing import Any
 from hyperheat.bugs.corpus.packages import CorpusError, PassingError
 from hyperheat.bugs.corpus.workspace import SECONDS_PER_FILE
 from hyperheat.bugs.mining.archive import Archive, open_archive
-from hyperheat.bugs.mining.fix import (
-    Fix,
+from hyperheat.bugs.mining.bug_fix import (
+    BugFix,
     NoFix,
     describe_fix,
     find_function_fix,
@@ -213,7 +213,7 @@ class _FilePair:
     after: bytes
     _read: tuple[ModuleGraphs, dict[Place, FunctionNode], Any] | None = None
 
-    def find(self, function: ChangedFunction) -> Fix:
+    def find(self, function: ChangedFunction) -> BugFix:
         """The candidate that leads from the function to its next version; raises NoFix where there is none."""
         if not has_candidate(function.before, function.after):
             raise NoFix("no candidate leads to the fixed function")
@@ -247,7 +247,7 @@ def _places(named: Iterable[tuple[str, Any]]) -> dict[Place, Any]:
     return places
 
 
-def _record(last: _Version, new: _Version, path: str, fix: Fix) -> dict[str, Any]:
+def _record(last: _Version, new: _Version, path: str, fix: BugFix) -> dict[str, Any]:
     """The record of a fix in a list of references."""
     return {
         "package": last.release.package,

@@ -11,11 +11,11 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
+from hyperheat.bugs.corpus.package_sources import PackageSources
 from hyperheat.bugs.corpus.packages import CorpusError, PassingError
-from hyperheat.bugs.corpus.sources import PackageSources
 from hyperheat.bugs.corpus.workspace import SECONDS_PER_FILE
 from hyperheat.bugs.mining.archive import open_archive
-from hyperheat.bugs.mining.fix import Fix, NoFix, describe_fix, find_fix
+from hyperheat.bugs.mining.bug_fix import BugFix, NoFix, describe_fix, find_fix
 from hyperheat.bugs.mining.real_bugs import FOUND, MISSING, NOT_EXPRESSIBLE, ProjectResult
 from hyperheat.bugs.mining.references import AnyReference, Reference, ReleaseReference
 from hyperheat.bugs.mining.registry import Registry
@@ -253,7 +253,7 @@ def _add_samples(
                     result.problems.append(f"{where}: {NO_CLEAN}, so there is no clean sample")
 
 
-def _find_fix(reference: ReleaseReference, sources: PackageSources, project: ProjectIndex) -> Fix:
+def _find_fix(reference: ReleaseReference, sources: PackageSources, project: ProjectIndex) -> BugFix:
     """The candidate that a reference names, in the function that it names."""
     contents = sources.files.get(reference.path)
     if contents is None:
@@ -263,7 +263,7 @@ def _find_fix(reference: ReleaseReference, sources: PackageSources, project: Pro
         if function.name == reference.function and function.span[0] == reference.start_line:
             for repair in candidates(function):
                 if repair.kind == reference.kind:
-                    fix = Fix(function=function, repair=repair, module=module)
+                    fix = BugFix(function=function, repair=repair, module=module)
                     described = describe_fix(fix)
                     if (
                         described["span"] == list(reference.span)
@@ -274,7 +274,7 @@ def _find_fix(reference: ReleaseReference, sources: PackageSources, project: Pro
     raise _Missing("the function")
 
 
-def make_samples(reference: AnyReference, fix: Fix, *, with_clean: bool) -> list[Sample]:
+def make_samples(reference: AnyReference, fix: BugFix, *, with_clean: bool) -> list[Sample]:
     """The function with its bug and, on request, the repaired function, unless NO_CLEAN applies."""
     samples = [make_sample(fix.function, fix.repair, _origin(reference, fix.function))]
     if with_clean:

@@ -1,4 +1,4 @@
-"""`hyperheat bugs mine|realise`: real bugs as samples, from releases of packages and from git histories."""
+"""`hyperheat bugs corpus|mine|realise`: samples of random bugs, and of real bugs from releases and commits."""
 
 import os
 import sys
@@ -8,7 +8,16 @@ from typing import Annotated, NoReturn
 
 from cyclopts import Parameter, validators
 
-from hyperheat.bugs.corpus import Package, read_names, without
+from hyperheat.bugs.corpus import (
+    Built,
+    CorpusSettings,
+    Package,
+    build_corpus,
+    read_names,
+    source_packages,
+    summarise,
+    without,
+)
 from hyperheat.bugs.mining import Mining, Reference, ReleaseReference, Repository, read_references, select
 from hyperheat.bugs.mining.pipeline import MiningSource, PackageSource, Places, RepositorySource, gather
 from hyperheat.bugs.mining.pipeline import realise as realise_references
@@ -16,9 +25,90 @@ from hyperheat.bugs.mining.real_bugs import FOUND, RealBugs, Tally
 from hyperheat.bugs.mining.registry import Registry
 from hyperheat.cli.refusal import fail
 
-__all__ = ["mine", "realise"]
+__all__ = ["corpus", "mine", "realise"]
 
 _Positive = Annotated[int, Parameter(validator=validators.Number(gte=1))]
+
+
+def corpus(
+    *,
+    out: Path,
+    packages: Path | None = None,
+    source: Path | None = None,
+    exclude: Path | None = None,
+    workers: _Positive | None = None,
+    ray: str | None = None,
+    clean: float = CorpusSettings.clean,
+    dense: int = CorpusSettings.dense,
+    rate: float = CorpusSettings.rate,
+    pairs: bool = CorpusSettings.pairs,
+    seed: int = CorpusSettings.seed,
+    functions_per_package: _Positive = CorpusSettings.functions_per_package,
+    with_tests: bool = CorpusSettings.with_tests,
+) -> None:
+    """Make samples of functions with and without a bug from packages, which are never installed, imported or run.
+
+    To continue a build that was stopped, run the same command again.
+
+    Parameters
+    ----------
+    out
+        The folder of the corpus: manifest.json, and shards in train, valid and test.
+    packages
+        A file with one package per line, name or name==version, whose wheels are downloaded by pip as it is configured.
+    source
+        A folder instead: each of its sub-folders is a package, or the folder itself if it has Python files.
+    exclude
+        A file of package names to leave out, such as those used for testing.
+    workers
+        The number of worker processes; by default, one per processor.
+    ray
+        The address of a Ray cluster to run on, or local to start one here; all machines must share the folders.
+    clean
+        The share of samples without a bug, among those with at most one.
+    dense
+        The number of extra samples of each function with many bugs at once, for the first phase of training.
+    rate
+        The share of locations at which such a sample has bugs.
+    pairs
+        Add the graphs of pairs, which the GNN and GREAT read; without them a corpus is made faster.
+    seed
+        The random seed of the split and the bugs.
+    functions_per_package
+        The maximum number of functions from each package.
+    with_tests
+        Use test files too.
+    """
+    try:
+        if (packages is None) == (source is None):
+            raise ValueError("give either --packages or --source")
+        if ray and workers:
+            raise ValueError("give either --workers or --ray, which uses all processors of its cluster")
+        found = read_names(packages) if packages else source_packages(source or Path())
+        if exclude:
+            found = without(found, read_names(exclude))
+        settings = CorpusSettings(
+            clean=clean,
+            dense=dense,
+            rate=rate,
+            pairs=pairs,
+            seed=seed,
+            functions_per_package=functions_per_package,
+            with_tests=with_tests,
+        )
+        built = build_corpus(found, out, settings, workers=workers or os.cpu_count() or 1, ray=ray)
+    except (ValueError, OSError, ImportError) as error:
+        fail(error)
+    except KeyboardInterrupt:
+        _stopped()
+    sys.stdout.write(f"{summarise(built.manifest)}\n\n{_speed(built)}\n")
+
+
+def _speed(built: Built) -> str:
+    if not built.samples_made:
+        return "all samples already exist"
+    rate = built.samples_made / built.seconds
+    return f"{built.samples_made:,} samples made in {built.seconds:,.0f} s: {rate:,.0f} samples/s"
 
 
 def mine(
@@ -41,45 +131,44 @@ def mine(
     any_message: bool = False,
     with_clean: bool = False,
 ) -> None:
-    """Find bugs that one small rewrite mended, in releases of packages or in commits, and write them as samples.
+    """Find bugs that one small rewrite fixed, in releases of packages or in commits, and write them as samples.
 
-    What is already in the output folder is kept and added to. A run that was stopped goes on when the same command is
-    given again.
+    Finished projects in the output folder are kept. To continue a run that was stopped, run the same command again.
 
     Parameters
     ----------
     repos
         Local git repositories, bare or with a work tree.
     out
-        The folder that gets references.jsonl.gz, manifest.json and shards in train, valid and test.
+        The output folder: references.jsonl.gz, manifest.json, and shards in train, valid and test.
     package
-        A package whose releases are compared; can be given several times.
+        A package whose releases are compared; may be repeated.
     packages
-        A file with one package name a line.
+        A file with one package name per line.
     exclude
-        A file of package names to leave out, such as those that are used for testing.
+        A file of package names to leave out, such as those used for testing.
     refs_only
         Only write the references, for bugs realise.
     max_releases
-        Compare only the newest releases of each package, so many of them.
+        Compare only this many releases of each package, the newest.
     index
-        The address of a package index; the one that pip is configured with unless given.
+        The address of a package index; by default, the one that pip is configured with.
     workers
-        Processes that work at the same time; as many as there are processors unless given.
+        The number of worker processes; by default, one per processor.
     ray
-        Work on this Ray cluster instead, local for one that is started here; all machines must share the folders.
+        The address of a Ray cluster to run on, or local to start one here; all machines must share the folders.
     since
         Only commits after a date, as git log understands it.
     max_commits
-        At most so many commits of each repository, the newest.
+        The maximum number of commits from each repository, the newest.
     all_refs
-        Also commits that only other branches, tags or pull requests hold.
+        Include commits that are only on other branches, tags or pull requests.
     tests
-        Also files of tests in commits, where most changes are new expectations.
+        Include test files in commits; most of their changes are new expectations.
     any_message
-        Also commits whose subject speaks of no fix.
+        Include commits whose subject does not mention a fix.
     with_clean
-        Add the repaired function of each fix as a sample without a bug, with the tag repaired.
+        Add the repaired function of each fix as a sample without a bug, tagged repaired.
     """
     processes = workers or os.cpu_count() or 1
     mining = Mining(
@@ -123,7 +212,9 @@ def mine(
         _stopped()
     sys.stdout.write(_summary(found, counts))
     if failed:
-        sys.stderr.write(f"{len(failed)} of {len(sources)} failed; the same command tries them again\n")
+        sys.stderr.write(
+            f"{len(failed)} of {len(sources)} failed; run the same command again to retry them\n"
+        )
 
 
 def realise(
@@ -139,36 +230,36 @@ def realise(
     workers: _Positive | None = None,
     ray: str | None = None,
 ) -> None:
-    """Turn references to fixes into samples: read the sources again and find the rewrite that each reference names.
+    """Turn references to fixes into samples: read the sources and find the rewrite that each reference names.
 
-    A run that was stopped goes on when the same command is given again.
+    To continue a run that was stopped, run the same command again.
 
     Parameters
     ----------
     refs
-        References, one JSON object a line, gzipped or not: as bugs mine writes them, or as PyPIBugs is published.
+        References, one JSON object per line, gzipped or not: as bugs mine writes them, or as PyPIBugs is published.
     out
-        The folder that gets manifest.json, left_out.jsonl and shards in train, valid and test.
+        The output folder: manifest.json, left_out.jsonl, and shards in train, valid and test.
     repos
         The folder with the repositories of commits, each in owner+name, owner/name, owner__name or name.
     clone
-        Clone repositories that are missing from the addresses in the references.
+        Clone missing repositories from the addresses in the references.
     where
-        Only references with a value in a field, such as fix_like=true; all of them must hold.
+        Only references that match, such as fix_like=true; may be repeated, and all must match.
     with_clean
-        Add the repaired function of each fix as a sample without a bug, with the tag repaired.
+        Add the repaired function of each fix as a sample without a bug, tagged repaired.
     index
-        The address of a package index; the one that pip is configured with unless given.
+        The address of a package index; by default, the one that pip is configured with.
     workers
-        Processes that work at the same time; as many as there are processors unless given.
+        The number of worker processes; by default, one per processor.
     ray
-        Work on this Ray cluster instead, local for one that is started here; all machines must share the folders.
+        The address of a Ray cluster to run on, or local to start one here; all machines must share the folders.
     """
     settings = {"refs": refs.name, "where": list(where), "with_clean": with_clean}
     try:
         references = select(read_references(refs), where)
         if not references:
-            fail(f"{refs}: expected references, got none" + (" that fit --where" if where else ""))
+            fail(f"{refs}: no references" + (" that match --where" if where else ""))
         if repos is None and any(isinstance(reference, Reference) for reference in references):
             fail(f"{refs} refers to commits: give the folder of the repositories with --repos")
         released = any(isinstance(reference, ReleaseReference) for reference in references)
@@ -187,9 +278,9 @@ def realise(
     except KeyboardInterrupt:
         _stopped()
     each = done.seconds / len(references)
-    sys.stdout.write(f"{done.tally.table()}\n{done.seconds:.1f} s, {each:.2f} s a reference\n")
+    sys.stdout.write(f"{done.tally.table()}\n{done.seconds:.1f} s, {each:.2f} s per reference\n")
     if done.failed:
-        fail(f"{len(done.failed)} projects failed for now; run the same command again to try them again")
+        fail(f"{len(done.failed)} projects failed; run the same command again to retry them")
 
 
 def _names(package: tuple[str, ...], packages: Path | None, exclude: Path | None) -> list[str]:
@@ -206,7 +297,7 @@ def _registry(index: str | None) -> Registry:
 
 
 def _repositories(repos: tuple[Path, ...]) -> dict[str, Path]:
-    """The folders of repositories by name, the first of each; what is wrong with others is told elsewhere."""
+    """The folders of repositories by name, the first of each; problems with others are reported elsewhere."""
     found = {}
     for folder in repos:
         try:
@@ -225,5 +316,5 @@ def _summary(found: list[dict[str, object]], counts: Counter[str]) -> str:
 
 
 def _stopped() -> NoReturn:
-    sys.stderr.write("\nstopped; what was finished is kept, and the same command goes on from here\n")
+    sys.stderr.write("\nstopped; finished work is kept, run the same command again to continue\n")
     raise SystemExit(130)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hyperheat.bugs.mining.fix import NoFix, find_fix
+from hyperheat.bugs.mining.bug_fix import NoFix, find_fix
 from hyperheat.bugs.mining.prefilter import may_be_rewrite
 from hyperheat.pycode import extract
 

@@ -21,7 +21,7 @@ from hyperheat.pycode.syntax.python_source import PythonSource
 from hyperheat.rewrites import Rewrite, Span, candidates, place
 
 __all__ = [
-    "Fix",
+    "BugFix",
     "FunctionNode",
     "NoFix",
     "changed_functions",
@@ -126,7 +126,7 @@ class NoFix(Exception):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fix:
+class BugFix:
     """A function with a bug, and the candidate that repaired it."""
 
     function: FunctionGraph
@@ -143,7 +143,7 @@ class Fix:
         return extract_function(self.repaired_source, self.function, self.module.facts)
 
 
-def find_fix(before: bytes, after: bytes, read: Callable[[], ModuleGraphs]) -> Fix:
+def find_fix(before: bytes, after: bytes, read: Callable[[], ModuleGraphs]) -> BugFix:
     """The one candidate that leads from `before` to `after`; `read` extracts the graphs of `before` when needed."""
     old, new = parse_version(before, "before"), parse_version(after, "after")
     changed = changed_functions(old[1], new[1])
@@ -158,13 +158,13 @@ def find_fix(before: bytes, after: bytes, read: Callable[[], ModuleGraphs]) -> F
 
 def find_function_fix(
     module: ModuleGraphs, function: FunctionGraph, target: FunctionNode, source: PythonSource
-) -> Fix:
+) -> BugFix:
     """The one candidate that makes a function what it is in the other version of its file, whose text is `source`."""
     if not _same_signatures(function.syntax.function, target):
         raise NoFix("a default value or decorator changes")
     for rewrite in fitting(candidates(function), function.source, _text(target, source)):
         if same(_rewritten(rewrite, function), target):
-            return Fix(function=function, repair=rewrite, module=module)
+            return BugFix(function=function, repair=rewrite, module=module)
     raise NoFix("no candidate leads to the fixed function", function)
 
 
@@ -263,7 +263,7 @@ def _functions(tree: ast.AST) -> Iterator[FunctionNode]:
     return (node for node in ast.walk(tree) if isinstance(node, FunctionNode))
 
 
-def describe_fix(fix: Fix) -> dict[str, Any]:
+def describe_fix(fix: BugFix) -> dict[str, Any]:
     """The function, the rewrite and its place.
 
     `role` is what the rewritten expression is to the syntax around it, such as `keyword.value` or `If.test`; `pair`
@@ -285,7 +285,7 @@ def describe_fix(fix: Fix) -> dict[str, Any]:
     }
 
 
-def _role(fix: Fix, span: Span) -> str:
+def _role(fix: BugFix, span: Span) -> str:
     """The type and field of the parent of the innermost node around a span."""
     source, start = fix.module.facts.source, fix.function.syntax.start_of_lines
     node: ast.AST = fix.function.syntax.function

@@ -10,8 +10,8 @@ import pytest
 from tests.bugs.corpus.wheels import write_wheel
 
 from hyperheat.bugs.corpus import CorpusError
-from hyperheat.bugs.corpus import sources as limits
-from hyperheat.bugs.corpus.sources import read_folder, read_wheel
+from hyperheat.bugs.corpus import package_sources as limits
+from hyperheat.bugs.corpus.package_sources import read_folder, read_wheel
 
 FILES = {
     "pack/__init__.py": "",
