@@ -17,7 +17,7 @@ from torch.nn import functional as F
 
 from benchmarks.paper import PaperLayer, PaperPlan, paper_plan
 from hyperheat.kg.neural.decoder import DecoderLayer, QuestionTokens
-from hyperheat.kg.neural.graph_encoders import HeatGraph, Table, incidences
+from hyperheat.kg.neural.graph_encoders import HeatGraph, Table
 from hyperheat.kg.neural.stare import StareGraph, StareLayer
 from hyperheat.kg.neural.statement_model import ModelConfig, StatementModel
 from hyperheat.kg.statements import Statements
@@ -96,7 +96,7 @@ class NaiveHeat(nn.Module):
 def _paper_plan(statements: Statements, heads: int) -> PaperPlan:
     graph = statements.to_hypergraph()
     batch = collate([graph], Vocabulary.build([graph]))
-    _, _, name = incidences(statements)
+    _, _, name = statements.incidences()
     return replace(paper_plan(batch, masks_for=heads), qualifier=torch.as_tensor(name))
 
 

@@ -111,4 +111,4 @@ def test_data_that_is_missing_is_refused(capsys):
     with pytest.raises(SystemExit) as stop:
         bench_kg(data="nowhere")
     assert stop.value.code == 2
-    assert "nowhere: expected a file, a folder or one of the data sets" in capsys.readouterr().err
+    assert "nowhere: no such file or folder, and not one of the data sets" in capsys.readouterr().err

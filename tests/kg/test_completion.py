@@ -16,9 +16,10 @@ from hyperheat.kg.neural.decoder import tokenise
 from hyperheat.kg.neural.graph_encoders import NoEncoder, Table
 from hyperheat.kg.neural.labels import BpeLabels, train_tokenizer
 from hyperheat.kg.neural.stare import StareConfig, StareDecoder
-from hyperheat.kg.neural.statement_model import ModelConfig, ModelNames, to_torch
+from hyperheat.kg.neural.statement_model import ModelConfig, ModelNames
 from hyperheat.kg.neural.trained import ModelScorer, TrainedModel, save_model
 from hyperheat.kg.questions import OBJECT, join_questions
+from hyperheat.tensors.indices import to_tensors
 
 FACTS = [
     Statement("film", "award", "Oscar", (("winner", "Ann"),)),
@@ -181,7 +182,7 @@ def test_few_rows_of_the_table_are_read_as_all():
     questions = kg.Questions(MANY, np.arange(len(MANY)) % 2)
     tokens, order = tokenise(questions)
     with torch.no_grad():
-        z = trained.model.read(scorer.table, to_torch(tokens))
+        z = trained.model.read(scorer.table, to_tensors(tokens, "cpu"))
         expected = (z @ scorer.table.entities.T).numpy()
     np.testing.assert_allclose(scorer.logits(questions)[order], expected, atol=1e-5)
 
@@ -216,7 +217,7 @@ def test_an_unseen_entity_is_known_by_its_text(encoder):
     assert model.relation_label is not None
     first = torch.cat([model.entity + model.entity_label(), model.entity_label.of(entities[-1:])])
     relations = model.relation + model.relation_label().repeat(2, 1)
-    expected = model.encoder(Table(first, relations), to_torch(model.plan(wider))).entities[-1:]
+    expected = model.encoder(Table(first, relations), to_tensors(model.plan(wider), "cpu")).entities[-1:]
     scorer = ModelScorer(trained)
     torch.testing.assert_close(scorer._encode_unseen(entities[-1:]), expected)
 

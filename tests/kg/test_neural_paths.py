@@ -17,12 +17,12 @@ from hyperheat.kg.neural.decoder import tokenise
 from hyperheat.kg.neural.graph_encoders import NoEncoder, Table
 from hyperheat.kg.neural.loss import BinaryLoss, SoftmaxLoss, candidate_loss
 from hyperheat.kg.neural.stare import StareConfig, StareDecoder, rotate
-from hyperheat.kg.neural.statement_model import to_torch
 from hyperheat.kg.neural.trained import ModelScorer
 from hyperheat.kg.questions import OBJECT, SUBJECT
 from hyperheat.nn import HeatConfig
 from hyperheat.nn.aggregate import CrossAttentionAggregate
 from hyperheat.nn.update import OwnUpdate
+from hyperheat.tensors.indices import to_tensors
 
 ENCODERS = {
     "none": NoEncoder(dim=16),
@@ -68,8 +68,8 @@ def test_gradients_equal_those_of_the_naive_path(encoder):
         parameters = [model.entity, model.relation, *_own_parameters(model.encoder)]
         return [parameter.grad.clone() for parameter in parameters if parameter.grad is not None]
 
-    table = model.encode(to_torch(model.plan(statements)))
-    lean = gradients(model.read(table, to_torch(tokens)) @ table.entities.T)
+    table = model.encode(to_tensors(model.plan(statements), "cpu"))
+    lean = gradients(model.read(table, to_tensors(tokens, "cpu")) @ table.entities.T)
     naive = gradients(NaiveModel(model, trained.config, statements).eval().scores(tokens))
     assert len(lean) > 2
     for a, b in zip(lean, naive, strict=True):
@@ -127,7 +127,7 @@ def test_with_a_skip_entities_are_their_own_vectors_and_a_learnt_share_of_the_en
     statements = random_statements()
     model = new_model(statements, skip=0.5).model
     assert model.skip is not None
-    graph = to_torch(model.plan(statements))
+    graph = to_tensors(model.plan(statements), "cpu")
     with torch.no_grad():
         entities, _ = model.encode(graph)
         encoded = model.encoder(Table(model.entity, model.relation), graph).entities

@@ -233,26 +233,34 @@ class Statements:
             sha.update((",".join(tokens) + "\n").encode("utf-8", "surrogatepass"))
         return sha.hexdigest()
 
-    def to_hypergraph(self) -> Hypergraph:
-        """One node per entity of the table, one edge `relation(src: ., obj: ., qualifier: ., ...)` per statement."""
-        names = tuple(dict.fromkeys(("src", "obj", *self.relations, *self.entities)))
-        place = {name: index for index, name in enumerate(names)}
-        relation_name = np.array([place[name] for name in self.relations], np.int32)
+    def incidences(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The statements as edges `relation(src: subject, obj: object, qualifier: value, ...)`.
+
+        Offsets [M+1] of their incidences, and the entity and the name of each: 0 is src, 1 is obj, 2 + r is the qualifier r.
+        """
         offsets = self.offsets + 2 * np.arange(len(self) + 1)
         first = offsets[:-1]
         others = np.repeat(2 * np.arange(1, len(self) + 1), self.num_qualifiers) + np.arange(len(self.value))
-        qualifier = np.empty(offsets[-1], np.int32)
-        node = np.empty(offsets[-1], np.int32)
-        qualifier[first], node[first] = place["src"], self.subject
-        qualifier[first + 1], node[first + 1] = place["obj"], self.object
-        qualifier[others], node[others] = relation_name[self.qualifier], self.value
+        entity, name = np.empty((2, offsets[-1]), np.int64)
+        entity[first], name[first] = self.subject, 0
+        entity[first + 1], name[first + 1] = self.object, 1
+        entity[others], name[others] = self.value, 2 + self.qualifier
+        return offsets, entity, name
+
+    def to_hypergraph(self) -> Hypergraph:
+        """One node per entity of the table, one edge per statement."""
+        names = tuple(dict.fromkeys(("src", "obj", *self.relations, *self.entities)))
+        place = {name: index for index, name in enumerate(names)}
+        relation_name = np.array([place[name] for name in self.relations], np.int32)
+        qualifier_name = np.concatenate([[place["src"], place["obj"]], relation_name])
+        offsets, entity, name = self.incidences()
         return Hypergraph(
             names=names,
             label=np.array([place[name] for name in self.entities], np.int32),
             relation=relation_name[self.relation],
             offsets=offsets,
-            qualifier=qualifier,
-            node=node,
+            qualifier=qualifier_name[name],
+            node=entity,
         )
 
 

@@ -5,10 +5,10 @@
     StareGraph    StarE's graph network                                          (stare.py)
 
 Each maps first vectors of entities [N, D] and relations [2R, D] to encoded ones; relations from R on are asked backwards,
-and only decoders read them. `plan` turns statements into what the encoder reads, on the CPU, for every training step anew.
+and only decoders read them. `plan` turns statements into what the encoder reads, on the CPU, anew for every training step.
 
-HEAT reads an edge `relation(src: subject, obj: object, qualifier: value, ...)` per statement; the names of incidences are
-numbered 0 src, 1 obj, 2 + r the qualifier r. Edge states that no layer changes are one row per relation, not per edge.
+HEAT reads the edge of each statement (`Statements.incidences`). Edge states that no layer changes are one row per relation,
+not per edge.
 Letters: N entities, R relations, M statements, E edge states, D width.
 """
 
@@ -27,10 +27,10 @@ from hyperheat.nn.update import KeepState
 from hyperheat.tensors import AttentionPlan, by_size, pair_sums, segments
 from hyperheat.tensors.indices import ArrayT
 
-__all__ = ["EdgeGraph", "HeatGraph", "NoEncoder", "NoGraph", "Table", "Tables", "edge_graph", "incidences"]
+__all__ = ["EdgeGraph", "HeatGraph", "NoEncoder", "Table", "Tables", "edge_graph"]
 
 _FIRST = 0.005
-"""The size of first vectors' entries; Adam moves an entry by about the learning rate, whatever its size."""
+"""The standard deviation of first vectors; Adam moves an entry by about the learning rate, whatever its size."""
 
 
 class Table(NamedTuple):
@@ -38,11 +38,6 @@ class Table(NamedTuple):
 
     entities: Tensor
     relations: Tensor
-
-
-@dataclass(frozen=True, kw_only=True)
-class NoGraph:
-    """What a model without an encoder reads."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,23 +57,22 @@ class NoEncoder:
 
 
 class Tables(nn.Module):
-    """Normalised tables, and nothing of the graph."""
+    """Normalised tables, without the graph."""
 
     def __init__(self, config: NoEncoder | HeatConfig) -> None:
         super().__init__()
         self.entity_norm = nn.LayerNorm(config.dim)
         self.relation_norm = nn.LayerNorm(config.dim)
 
-    def plan(self, statements: Statements) -> NoGraph:
-        """Nothing."""
-        return NoGraph()
+    def plan(self, statements: Statements) -> None:
+        """Nothing is read of the statements."""
 
     def initialise(self, entities: Tensor, relations: Tensor) -> None:
-        """Draw first vectors [N, D] and [2R, D]: short ones, which the first steps turn far before they are normalised."""
+        """Draw first vectors [N, D] and [2R, D]: short ones, whose direction the first steps can still change."""
         for table in (entities, relations):
             nn.init.normal_(table, std=_FIRST)
 
-    def forward(self, first: Table, graph: NoGraph) -> Table:
+    def forward(self, first: Table, graph: None) -> Table:
         return Table(self.entity_norm(first.entities), self.relation_norm(first.relations))
 
 
@@ -103,7 +97,7 @@ class HeatGraph(nn.Module):
         self.tables.initialise(entities, relations)
 
     def forward(self, first: Table, graph: EdgeGraph[Tensor]) -> Table:
-        entities, relations = self.tables(first, NoGraph())
+        entities, relations = self.tables(first, None)
         names = relations[: len(relations) // 2]
         h = self.dropout(torch.cat([entities, F.embedding(graph.state, names)]))  # [N+E, D]
         r = self.dropout(torch.cat([self.role, names]))  # [2+R, D]
@@ -117,7 +111,7 @@ def edge_graph(statements: Statements, *, shared_states: bool) -> EdgeGraph[np.n
     num_nodes, num_relations = len(statements.entities), len(statements.relations)
     state = np.arange(num_relations) if shared_states else statements.relation.astype(np.int64)
     edge_row = statements.relation if shared_states else np.arange(len(statements))
-    offsets, node, name = incidences(statements)
+    offsets, node, name = statements.incidences()
     layout = by_size(offsets)
     num_edges, num_states = len(statements), len(state)
     zero = num_nodes + num_states + num_relations + 2
@@ -139,17 +133,3 @@ def edge_graph(statements: Statements, *, shared_states: bool) -> EdgeGraph[np.n
             waste=layout.waste,
         ),
     )
-
-
-def incidences(statements: Statements) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The incidences of each statement's edge: offsets [M+1], nodes and names."""
-    count = len(statements)
-    offsets = statements.offsets + 2 * np.arange(count + 1)
-    others = np.repeat(2 * np.arange(1, count + 1), statements.num_qualifiers) + np.arange(
-        len(statements.value)
-    )
-    node, name = np.empty((2, offsets[-1]), np.int64)
-    node[offsets[:-1]], name[offsets[:-1]] = statements.subject, 0
-    node[offsets[:-1] + 1], name[offsets[:-1] + 1] = statements.object, 1
-    node[others], name[others] = statements.value, 2 + statements.qualifier
-    return offsets, node, name

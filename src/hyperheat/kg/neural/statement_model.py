@@ -23,9 +23,8 @@ from hyperheat.kg.neural.stare import StareConfig, StareDecoder, StareGraph, Sta
 from hyperheat.kg.statements import Statements
 from hyperheat.nn import HeatConfig
 from hyperheat.nn.fast.dropout import Dropout
-from hyperheat.tensors.indices import map_arrays
 
-__all__ = ["ModelConfig", "ModelNames", "StatementModel", "to_torch"]
+__all__ = ["ModelConfig", "ModelNames", "StatementModel"]
 
 _ENCODERS: dict[type, Any] = {NoEncoder: Tables, HeatConfig: HeatGraph, StareConfig: StareGraph}
 _DECODERS: dict[type, Any] = {MaskDecoder: MaskReader, StareDecoder: StareReader}
@@ -95,7 +94,7 @@ class StatementModel(nn.Module):
         self.register_buffer("questions_seen", torch.zeros((), dtype=torch.int64))
 
     def plan(self, statements: Statements) -> Any:
-        """What the encoder reads of statements, on the CPU; see `to_torch`."""
+        """What the encoder reads of statements, on the CPU."""
         return self.encoder.plan(statements)
 
     def encode(self, graph: Any) -> Table:
@@ -117,11 +116,6 @@ class StatementModel(nn.Module):
     def read(self, table: Table, tokens: QuestionTokens[Tensor]) -> Tensor:
         """The vector z of each question [B, D]."""
         return self.decoder(table, tokens)
-
-
-def to_torch(plan: Any, device: torch.device | str = "cpu") -> Any:
-    """A tree of dataclasses with torch tensors instead of numpy arrays."""
-    return map_arrays(plan, lambda array: torch.as_tensor(array).to(device, non_blocking=True))
 
 
 def _label_vectors(names: ModelNames, table: Sequence[str], dim: int) -> LabelVectors | None:

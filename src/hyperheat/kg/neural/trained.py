@@ -28,10 +28,11 @@ from hyperheat.kg.neural.decoder import tokenise
 from hyperheat.kg.neural.graph_encoders import Table
 from hyperheat.kg.neural.labels import BpeLabels
 from hyperheat.kg.neural.stare import StareDecoder
-from hyperheat.kg.neural.statement_model import ModelConfig, ModelNames, StatementModel, to_torch
+from hyperheat.kg.neural.statement_model import ModelConfig, ModelNames, StatementModel
 from hyperheat.kg.questions import Questions
 from hyperheat.kg.statements import Statements
 from hyperheat.nn.weights import load_weights, save_weights
+from hyperheat.tensors.indices import to_tensors
 
 __all__ = ["ModelScorer", "TrainedModel", "export_embeddings", "load_model", "save_model", "scorer_for"]
 
@@ -134,7 +135,7 @@ class ModelScorer:
     def __init__(self, trained: TrainedModel) -> None:
         self._model, self._statements = trained.model, trained.statements
         self._device = trained.model.entity.device
-        graph = to_torch(trained.model.plan(trained.statements), self._device)
+        graph = to_tensors(trained.model.plan(trained.statements), self._device)
         self.table = trained.model.encode(graph)
         self.reads_labels = trained.names.tokenizer is not None
         self.asks_values = not isinstance(trained.config.decoder, StareDecoder)
@@ -157,7 +158,7 @@ class ModelScorer:
         names = tuple(asked.entities[i] for i in used.tolist())
         few = replace(asked, entities=names, subject=subject, object=obj, value=value)
         tokens, order = tokenise(Questions(few, questions.blank))
-        z = self._model.read(self._table_of(names, used), to_torch(tokens, self._device))
+        z = self._model.read(self._table_of(names, used), to_tensors(tokens, self._device))
         scores = np.empty((len(asked), len(self.table.entities)), np.float32)
         scores[order] = (z @ self.table.entities.T).cpu().numpy()
         return scores
@@ -184,7 +185,7 @@ class ModelScorer:
         )
         relations = model.relation + model.relation_label().repeat(2, 1)
         first = Table(model.entity_label.of(texts), relations)
-        encoded = model.encoder(first, to_torch(model.plan(alone), self._device))
+        encoded = model.encoder(first, to_tensors(model.plan(alone), self._device))
         return model.pass_by(first, encoded).entities
 
 

@@ -20,11 +20,11 @@ from hyperheat.kg.neural.decoder import QuestionTokens, tokenise
 from hyperheat.kg.neural.labels import BpeLabels, train_tokenizer
 from hyperheat.kg.neural.loss import candidate_loss
 from hyperheat.kg.neural.recipes import KgSettings
-from hyperheat.kg.neural.statement_model import ModelNames, to_torch
+from hyperheat.kg.neural.statement_model import ModelNames
 from hyperheat.kg.neural.trained import ModelScorer, TrainedModel, save_model
 from hyperheat.kg.ranking import rank
 from hyperheat.kg.statements import Statements
-from hyperheat.tensors.indices import ArrayT
+from hyperheat.tensors.indices import ArrayT, to_tensors
 from hyperheat.train import TrainOutcome, fit
 from hyperheat.train.checkpoint import latest
 
@@ -116,7 +116,7 @@ class KgJob:
             ),
             qualifier=_ask(self._statements, self._value_groups, batch.qualifier, self._values),
         )
-        return to_torch(loaded)
+        return to_tensors(loaded, "cpu")
 
     @cached_property
     def _whole_graph(self) -> Any:
@@ -127,7 +127,7 @@ class KgJob:
         """The loss of both kinds of questions, summed."""
         model = self.trained.model
         device = model.entity.device
-        batch = to_torch(tensors, device)
+        batch = to_tensors(tensors, device)
         table = model.encode(batch.graph)
         losses = []
         for asked, candidates in ((batch.main, self._candidates), (batch.qualifier, self._values)):
