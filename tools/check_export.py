@@ -19,8 +19,7 @@ import torch
 from tools.check_rewrites import library_functions
 
 from hyperheat.bugs.folder import TrainedDetector, load_trained
-from hyperheat.check.examine import make_question
-from hyperheat.check.suspicion import Question, answer
+from hyperheat.check.analysis import Question, answer, make_question
 from hyperheat.detector import SampleScores, Scorer
 from hyperheat.detector.batch import collate_samples
 from hyperheat.detector.calibration import Calibration

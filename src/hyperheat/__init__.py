@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from hyperheat import detector, hypergraph, kg, nn, pycode, rewrites, tensors, train
-    from hyperheat.check.text import check_text as check
+    from hyperheat.check.checker import check_text as check
     from hyperheat.hypergraph import Hypergraph, HypergraphBuilder, Position
     from hyperheat.nn import VARIANTS, Heat, HeatConfig, HeatEncoder
     from hyperheat.tensors import Vocabulary, collate

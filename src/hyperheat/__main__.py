@@ -11,7 +11,7 @@ def main() -> None:
     _open_streams()
     try:
         if len(sys.argv) > 1 and sys.argv[1] in _SCANS:
-            from hyperheat.check.workers import start_early
+            from hyperheat.check.preload import start_early
 
             start_early()
         from hyperheat.cli import main

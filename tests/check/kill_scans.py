@@ -17,10 +17,10 @@ from tests.check.scores import CALIBRATION, pseudo_scores
 from tests.check.test_cache import DETECTOR, EDITS, SOURCE
 
 from hyperheat.check import scan
+from hyperheat.check.analysis import analyse_parts
 from hyperheat.check.cache import Cache
-from hyperheat.check.discover import FoundFile
-from hyperheat.check.examine import examine_parts
-from hyperheat.check.records import ScannedFile
+from hyperheat.check.discovery import FoundFile
+from hyperheat.check.scanned import ScannedFile
 
 _FILES = 2
 
@@ -65,7 +65,7 @@ def _scan(files: list[FoundFile], cache: Cache | None) -> list[tuple[object, ...
 
 def _run_here(_work: object, jobs: Iterable[Any], **_: object) -> Iterator[tuple[Any, Any]]:
     for job in jobs:
-        yield job, list(examine_parts(job.data, job.known, pseudo_scores, CALIBRATION))
+        yield job, list(analyse_parts(job.data, job.known, pseudo_scores, CALIBRATION))
 
 
 if __name__ == "__main__":

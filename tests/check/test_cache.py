@@ -13,17 +13,16 @@ from tests.check.caches import open_cache, sign
 from tests.check.scores import CALIBRATION, pseudo_scores
 
 from hyperheat.check import cache as module
-from hyperheat.check.cache import Cache, Entry
-from hyperheat.check.cache_folder import CacheError, user_folder
-from hyperheat.check.discover import FoundFile
-from hyperheat.check.examine import examine_text
-from hyperheat.check.records import Record
+from hyperheat.check.analysis import analyse_text
+from hyperheat.check.cache import Cache, CacheError, Entry, user_folder
+from hyperheat.check.discovery import FoundFile
+from hyperheat.check.records import FileRecord, FunctionRecord
 from hyperheat.detector.detector import Detector
 
 ROOT = Path(__file__).parents[2]
 DETECTOR = Detector(Path("nowhere"), "none", "0", CALIBRATION, "key")
 FILE = FoundFile("a.py", Path("a.py"))
-ENTRY = Entry("ab", {"functions": [], "known": {}, "errors": [], "comments": []})
+ENTRY = Entry("ab", FileRecord())
 
 SOURCE = """import os
 from math import hypot
@@ -79,20 +78,20 @@ EDITS = (
 
 def test_what_is_known_of_a_function_is_what_a_fresh_scan_finds():
     rng = Random(0)
-    known: dict[str, Record] = {}
+    known: dict[str, FunctionRecord] = {}
     reused = made = 0
     for _ in range(120):
         text = SOURCE
         for before, after in rng.sample(EDITS, rng.randint(0, 3)):
             text = text.replace(before, after)
-        fresh = examine_text(text, (), pseudo_scores, CALIBRATION)
-        again = examine_text(text, known, pseudo_scores, CALIBRATION)
-        assert again | {"known": {}} == fresh | {"known": {}}
-        assert again["known"].keys() == fresh["known"].keys() - known.keys()
-        for digest, record in fresh["known"].items():
+        fresh = analyse_text(text, (), pseudo_scores, CALIBRATION)
+        again = analyse_text(text, known, pseudo_scores, CALIBRATION)
+        assert replace(again, known={}) == replace(fresh, known={})
+        assert again.known.keys() == fresh.known.keys() - known.keys()
+        for digest, record in fresh.known.items():
             assert known.setdefault(digest, record) == record
-        reused += len(fresh["known"]) - len(again["known"])
-        made += len(again["known"])
+        reused += len(fresh.known) - len(again.known)
+        made += len(again.known)
     assert reused > 5 * made > 100  # both happen often
 
 

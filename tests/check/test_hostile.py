@@ -8,10 +8,10 @@ import pytest
 from tests.check.hostile.files import NAMES, write_strange_files
 from tests.check.hostile.sources import SOURCES
 
-from hyperheat.check.discover import FoundFile, Selection, discover
-from hyperheat.check.examine import examine
-from hyperheat.check.records import ScannedFile
+from hyperheat.check.analysis import analyse
+from hyperheat.check.discovery import FoundFile, Selection, discover
 from hyperheat.check.scan import _score, load_scorer, scan_files
+from hyperheat.check.scanned import ScannedFile
 from hyperheat.detector.detector import Detector, load_detector
 
 GOOD = "def area(width, height):\n    return multiply(width, height)\n"
@@ -62,7 +62,7 @@ def test_every_source_takes_a_few_seconds_at_most(detector):
     seconds = {}
     for name, source in SOURCES.items():
         start = time.process_time()  # what else runs on the machine does not count
-        examine(source.content, (), partial(_score, scorer), detector.calibration)
+        analyse(source.content, (), partial(_score, scorer), detector.calibration)
         seconds[name] = time.process_time() - start
     assert {name: spent for name, spent in seconds.items() if spent > MAX_SECONDS} == {}
 

@@ -17,8 +17,8 @@ KILLS = int(os.environ.get("HYPERHEAT_KILLS", "400"))
 SCRIPT = '''
 import io, json, os, random, signal, sys, types
 from pathlib import Path
-from tests.check.repairs import FIXED, SOURCE, make_repair
-from hyperheat.check.fixing import write_repair
+from tests.check.made_repairs import FIXED, SOURCE, make_repair
+from hyperheat.check.repairs import write_repair
 
 os.fsync = os.fstat  # the disk may take its time; what was written survives a kill without it
 PADDING = "# " + "x" * 20_000 + "\\n"

@@ -4,11 +4,11 @@ import random
 from pathlib import Path
 
 import pytest
-from tests.check.repairs import git, make_finding, make_repair
+from tests.check.made_repairs import git, make_finding, make_repair
 
-from hyperheat.check.discover import FoundFile
-from hyperheat.check.fixing import Repair
+from hyperheat.check.discovery import FoundFile
 from hyperheat.check.patch import render_patch
+from hyperheat.check.repairs import Repair
 from hyperheat.report import FileEdit, Fix, SourceText
 
 

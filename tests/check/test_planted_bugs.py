@@ -8,7 +8,7 @@ import pytest
 from tests.bugs.samples import SOURCE
 from tests.detectors import CALIBRATION
 
-from hyperheat.check.discover import FoundFile
+from hyperheat.check.discovery import FoundFile
 from hyperheat.check.planted_bugs import OfKind, Planted, measure_planted, plant_bugs
 from hyperheat.cli.calibrate import calibrate
 from hyperheat.detector.detector import Detector, load_detector

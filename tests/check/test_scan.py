@@ -12,12 +12,11 @@ import pytest
 from tests.check.caches import open_cache, sign
 
 from hyperheat.check.cache import Cache
-from hyperheat.check.discover import Selection, discover
-from hyperheat.check.judge import judge
-from hyperheat.check.records import ScannedFile
+from hyperheat.check.discovery import Selection, discover
+from hyperheat.check.filters import make_report
 from hyperheat.check.scan import scan_files, scan_source
+from hyperheat.check.scanned import ScannedFile, Sources
 from hyperheat.check.settings import Settings
-from hyperheat.check.sources import Sources
 from hyperheat.detector.detector import Detector, load_detector
 from hyperheat.detector.manifest import CALIBRATION, FILES, describe_file
 from hyperheat.report.formats import FORMATS
@@ -56,7 +55,7 @@ def scan_project(root: Path, detector: Detector, *, jobs: int = 1, cached: bool 
 
 
 def report(files: list[ScannedFile], detector: Detector) -> str:
-    return FORMATS["json"](judge(files, Settings(), detector, show_all=True), Sources(files))
+    return FORMATS["json"](make_report(files, Settings(), detector, show_all=True), Sources(files))
 
 
 def test_the_report_depends_neither_on_workers_nor_on_the_cache(project, detector):
@@ -166,7 +165,7 @@ def test_a_worker_that_is_killed_costs_at_most_one_file(project, detector):
     files = discover(["."], root=project, selection=Selection()).files
     done = list(scan_files(files, detector, jobs=1, progress=kill))
     assert killed
-    reason = "could not be looked at: its worker process ended by signal 9"
+    reason = "not checked: its worker process ended by signal 9"
     lost = [file.path for file in done if reason in [error.reason for error in file.errors]]
     assert len(lost) <= 1  # none, if the worker was already known to be dead when its next job came
     whole = scan_files(files, detector, jobs=1)

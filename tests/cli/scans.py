@@ -17,9 +17,9 @@ import pytest
 from tests.check.scores import CALIBRATION as PLAIN
 
 from hyperheat.check.cache import Cache
-from hyperheat.check.discover import FoundFile
-from hyperheat.check.records import ScannedFile, ScannedFunction, Suspect
+from hyperheat.check.discovery import FoundFile
 from hyperheat.check.scan import LIMITS
+from hyperheat.check.scanned import ScannedFile, ScannedFunction, Suspect
 from hyperheat.check.suppressions import find_suppressions
 from hyperheat.cli import main
 from hyperheat.detector.calibration import Point
@@ -163,10 +163,10 @@ def project(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pyt
         return fake_scan(files, detector, **options)
 
     detector = Detector(tmp_path, "fake", "0" * 64, CALIBRATION, "key")
-    monkeypatch.setattr("hyperheat.cli.scanning.scan_files", scan)
-    monkeypatch.setattr("hyperheat.cli.scanning.scan_data", fake_scan_data)
+    monkeypatch.setattr("hyperheat.check.checker.scan_files", scan)
+    monkeypatch.setattr("hyperheat.check.checker.scan_data", fake_scan_data)
     monkeypatch.setattr("hyperheat.cli.explain_line.scan_data", fake_scan_data)
-    monkeypatch.setattr("hyperheat.cli.scanning.load_detector", lambda folder: detector)
+    monkeypatch.setattr("hyperheat.check.checker.load_detector", lambda folder: detector)
     monkeypatch.chdir(tmp_path)
     for name in ("NO_COLOR", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)

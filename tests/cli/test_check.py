@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.check.repairs import commit_all
+from tests.check.made_repairs import commit_all
 from tests.cli.scans import BUGGY, CLEAN, Project
 
 FRAME = """\
@@ -44,7 +44,7 @@ def test_nothing_to_report(project: Project):
 def test_a_folder_without_python_is_told(project: Project):
     code, out, err = project.run("check")
     assert (code, out) == (0, "")
-    assert err.endswith("No Python files were found.\n")
+    assert err.endswith("No Python files found.\n")
 
 
 def test_a_file_that_cannot_be_checked_is_told_and_fails_only_with_strict(project: Project):
@@ -84,7 +84,7 @@ def test_a_precision_is_told_with_what_was_measured(project: Project):
     assert code == 1
     assert places(out) == [("a.py", 2, "A"), ("a.py", 6, "B")]
     (note,) = json.loads(out)["summary"]["notes"]
-    assert "confidence 0.6 on" in note
+    assert "confidence of at least 0.6" in note
     assert "90%" in note
     assert "80%" in note
     assert "held-out packages" in note
@@ -114,14 +114,15 @@ def test_a_baseline_leaves_only_new_findings(project: Project):
     project.write(a=BUGGY)
     code, out, err = project.run("check", "--baseline", "known.json", "--write-baseline")
     assert (code, out) == (0, "")
-    assert f"Findings of all tiers in {project.folder / 'known.json'}: 2." in err
+    assert f"Wrote 2 findings of all tiers to {project.folder / 'known.json'}." in err
     assert "Left out: 0 suppressed, 2 in the baseline." in err
     project.write(a="# moved\n" + BUGGY + "\n\ndef new(a, b):\n    return a + a  # 0.9\n")
     code, out, err = project.run("check", "--baseline", "known.json", "--output-format", "json")
     assert (code, places(out)) == (1, [("a.py", 11, "A")])
     project.write(a=CLEAN)
     assert (
-        "2 entries of the baseline no longer found." in project.run("check", "--baseline", "known.json").err
+        "2 baseline entries no longer match a finding."
+        in project.run("check", "--baseline", "known.json").err
     )
 
 
@@ -180,17 +181,17 @@ def test_an_interrupt_leaves_what_there_is(project: Project):
                 raise KeyboardInterrupt
             yield file
 
-    from hyperheat.cli import scanning
+    from hyperheat.check import checker
 
-    fake = scanning.scan_files
-    project.patch.setattr(scanning, "scan_files", interrupted)
+    fake = checker.scan_files
+    project.patch.setattr(checker, "scan_files", interrupted)
     code, out, err = project.run("check", "-o", "out.json", "--baseline", "known.json", "--write-baseline")
     assert (code, out) == (2, "")
-    assert err == f"{project.folder / 'known.json'}: not written, since the scan was interrupted\n"
+    assert err == f"{project.folder / 'known.json'}: not written because the scan was interrupted\n"
     assert not (project.folder / "known.json").exists()
     code, out, err = project.run("check", "-o", "out.json")
     assert (code, out) == (130, FRAME), err
-    assert "Interrupted: 2 of 3 files were not looked at.\n" in err
+    assert "Interrupted: 2 of 3 files were not checked.\n" in err
     assert "Interrupted" in json.loads((project.folder / "out.json").read_text())["summary"]["notes"][0]
 
 
@@ -215,12 +216,12 @@ def test_an_interrupt_leaves_what_there_is(project: Project):
         (["-o", "json:."], "expected a regular file or nothing, got a folder"),
         (
             ["--stdin-filename", "a.py", "b.py"],
-            "expected either paths or --stdin-filename, got both, such as 'b.py'",
+            "--stdin-filename cannot be used together with paths, such as 'b.py'",
         ),
-        (["--write-baseline"], "--write-baseline: expected the file that it writes, as --baseline FILE"),
+        (["--write-baseline"], "--write-baseline requires --baseline FILE"),
         (
             ["--write-baseline", "--baseline", "x", "--since", "HEAD"],
-            "expected a scan of whole files, got --since",
+            "--write-baseline cannot be used together with --since",
         ),
         (["--baseline", "none.json"], "none.json: expected a baseline, got: cannot be read: no such file"),
         (["--since", "HEAD"], "expected a git repository for changes since HEAD"),
@@ -247,7 +248,7 @@ def test_an_error_of_our_own_is_2_too(project: Project):
     def fail(*_, **__):
         raise ZeroDivisionError("\x1b[31m")
 
-    project.patch.setattr("hyperheat.cli.scanning.discover", fail)
+    project.patch.setattr("hyperheat.check.checker.discover", fail)
     code, _, err = project.run("check")
     assert code == 2
     assert "ZeroDivisionError: \\x1b[31m" in err
@@ -297,9 +298,9 @@ def test_every_option_changes_something(project: Project, option: str):
     if option == "--baseline":
         project.run("check", *words, "--write-baseline")
     models = []
-    detector = __import__("hyperheat.cli.scanning", fromlist=["x"]).load_detector(None)
+    detector = __import__("hyperheat.check.checker", fromlist=["x"]).load_detector(None)
     project.patch.setattr(
-        "hyperheat.cli.scanning.load_detector", lambda folder: models.append(folder) or detector
+        "hyperheat.check.checker.load_detector", lambda folder: models.append(folder) or detector
     )
 
     def run(*words: str):

@@ -49,9 +49,9 @@ def test_a_line(project: Project):
         "a.py:5 in scale, lines 5 to 6\n\n"
         "     > 5 | def scale(a, b):\n"
         "0.65   6 |     return a - a  # 0.65\n\n"
-        "The model's own probability that nothing is wrong here is 0.500. What may be wrong, surest first:\n\n"
+        "The model gives a probability of 0.500 that this function has no bug. What may be wrong, most likely first:\n\n"
         "0.650 B  6:16  HH101  did you mean `b` instead of `a`?\n"
-        "         Not reported: shown from tier A on, confidence 0.8 (--show-all).\n"
+        "         Not reported: its confidence is below 0.8, where tier A starts (--show-all).\n"
     )
     assert (
         "0.950 A  2:16  HH101  did you mean `b` instead of `a`?\n         Reported.\n"
@@ -70,9 +70,9 @@ def test_colours(project: Project):
 @pytest.mark.parametrize(
     ("settings", "comment", "reason"),
     [
-        ('ignore = ["HH1"]', "", "HH101 is not looked for here"),
-        ("", "  # hyperheat: ignore", "the comment in line 2 keeps it quiet"),
-        ("min-confidence = 0.99", "", "shown from confidence 0.99 on (min-confidence)"),
+        ('ignore = ["HH1"]', "", "HH101 is disabled for this file"),
+        ("", "  # hyperheat: ignore", "suppressed by the comment in line 2"),
+        ("min-confidence = 0.99", "", "its confidence is below 0.99 (min-confidence)"),
         ('baseline = "known.json"', "", "it is in the baseline"),
     ],
 )
@@ -85,13 +85,16 @@ def test_why_a_finding_is_not_reported(project: Project, settings: str, comment:
 
 def test_a_finding_that_is_less_likely_than_any_is_none(project: Project):
     project.write(a="def f(a, b):\n    return a * a  # 0.01\n")
-    assert "Not reported: less sure than of any function (5.0%)." in project.run("explain", "a.py:2").out
+    assert (
+        "Not reported: its confidence is below the assumed share of buggy functions (5.0%)."
+        in project.run("explain", "a.py:2").out
+    )
 
 
 def test_a_function_that_is_not_judged(project: Project):
     project.write(a=CLEAN)
     assert project.run("explain", "a.py:1").out.endswith(
-        "\nNot judged: the model was trained and measured on functions with at least 1 candidate changes.\n"
+        "\nNot scored: the model was trained and measured on functions with at least 1 candidate changes.\n"
     )
 
 
@@ -101,12 +104,12 @@ def test_a_function_that_is_not_judged(project: Project):
         (
             "import os\n\n" + CLEAN,
             "a.py:1",
-            "a.py:1: expected a line of a function, since only functions are checked; the nearest is area in line 3",
+            "a.py:1: only functions are checked, and this line is not in one; the nearest is area in line 3",
         ),
         (
             "import os\n",
             "a.py:1",
-            "a.py:1: expected a line of a function, since only functions are checked; there is none",
+            "a.py:1: only functions are checked, and this line is not in one; the file has none",
         ),
         ("what?", "a.py:7", "a.py:7: not checked: expected Python, got a question (line 1)"),
         ("", "b.py:1", "b.py: cannot be read: no such file or directory"),

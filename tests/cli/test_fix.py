@@ -3,7 +3,7 @@
 import os
 
 import pytest
-from tests.check.repairs import commit_all, git
+from tests.check.made_repairs import commit_all, git
 from tests.cli.scans import BUGGY, CLEAN, Project
 
 PATCH = (
@@ -16,7 +16,7 @@ PATCH = (
 def read_again_in_this_process(monkeypatch: pytest.MonkeyPatch):
     """What a worker process does with a repair is tested beside it."""
     monkeypatch.setattr(
-        "hyperheat.check.fixing.run_jobs", lambda work, jobs, **_: [(job, work(job)) for job in jobs]
+        "hyperheat.check.repairs.run_jobs", lambda work, jobs, **_: [(job, work(job)) for job in jobs]
     )
 
 
@@ -71,7 +71,7 @@ def test_a_second_finding_in_a_function_waits(project: Project):
     code, out, err = project.run("fix", "--quiet")
     assert (code, out.count("\n+ "), err) == (1, 1, "")
     assert "+    return a * b" in out
-    assert "1 more in the same functions wait for the next run." in project.run("fix").err
+    assert "1 more in the same functions: run again after these." in project.run("fix").err
 
 
 def test_a_repair_that_breaks_the_file_is_not_made(project: Project):
@@ -88,9 +88,9 @@ def test_an_interrupt_writes_nothing(project: Project):
         raise KeyboardInterrupt
 
     project.write(a=BUGGY)
-    project.patch.setattr("hyperheat.cli.scanning.scan_files", interrupted)
+    project.patch.setattr("hyperheat.check.checker.scan_files", interrupted)
     code, out, err = project.run("fix", "--write", "--allow-dirty")
-    assert (code, out, err) == (130, "", "Interrupted: nothing was repaired.\n")
+    assert (code, out, err) == (130, "", "Interrupted: no files were changed.\n")
     assert (project.folder / "a.py").read_text() == BUGGY
 
 
@@ -108,7 +108,7 @@ def test_names_of_files_are_harmless(project: Project):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--allow-dirty"], "--allow-dirty: expected --write beside it, got none"),
+        (["--allow-dirty"], "--allow-dirty requires --write"),
         (["--show-all"], "Unknown option: --show-all."),
         (["missing"], "missing: expected a file or folder, got nothing there"),
     ],

@@ -127,9 +127,7 @@ def test_ctrl_c_leaves_what_there_is(exported_detector: Path, tmp_path: Path):
     assert process.returncode == 130, err
     report = json.loads(out)
     assert 0 < report["summary"]["files"] < 40
-    assert (
-        f"{40 - report['summary']['files']} of 40 files were not looked at" in report["summary"]["notes"][0]
-    )
+    assert f"{40 - report['summary']['files']} of 40 files were not checked" in report["summary"]["notes"][0]
     assert b"Traceback" not in err
 
 

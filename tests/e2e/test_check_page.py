@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from tests.check.repairs import commit_all
+from tests.check.made_repairs import commit_all
 from tests.cli.scans import BUGGY, Project, project
 
 from hyperheat.check.settings import Settings, load_settings
@@ -45,7 +45,7 @@ def test_the_commands_run(project: Project, command: str):
     (project.folder / "known.json").write_text('{"version": 1}')
     commit_all(project.folder)
     project.patch.setattr(
-        "hyperheat.check.fixing.run_jobs", lambda work, jobs, **_: [(job, work(job)) for job in jobs]
+        "hyperheat.check.repairs.run_jobs", lambda work, jobs, **_: [(job, work(job)) for job in jobs]
     )
     words = shlex.split(command.partition("<")[0].partition(">")[0])
     project.patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(BUGGY.encode())))
@@ -73,10 +73,10 @@ def test_the_python_block_runs(exported_detector: Path, monkeypatch, capsys):
     from hyperheat.detector.detector import load_detector
 
     detector = load_detector(exported_detector)
-    monkeypatch.setattr("hyperheat.check.text._detector", lambda: detector)
+    monkeypatch.setattr("hyperheat.check.checker._builtin_detector", lambda: detector)
     (block,) = (block for block in blocks("python") if "import hyperheat" in block)
     exec(block)
-    assert all(re.match(r"2 `.* 0\.\d+$", line) for line in capsys.readouterr().out.splitlines())
+    assert all(re.match(r"2 .*`.* 0\.\d+$", line) for line in capsys.readouterr().out.splitlines())
 
 
 def test_the_snippets_name_inputs_and_hooks_that_exist():

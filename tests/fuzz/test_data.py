@@ -17,8 +17,8 @@ from tests.fuzz.mutate import INPUTS, bounded, mutants, mutate
 from tests.hostile.models import relist
 from tests.kg.test_readers import GOOD
 
-from hyperheat.bugs.corpus.packages import CorpusError
 from hyperheat.bugs.corpus.package_sources import read_wheel
+from hyperheat.bugs.corpus.packages import CorpusError
 from hyperheat.detector import Scorer
 from hyperheat.detector.detector import load_detector
 from hyperheat.kg.readers import ReadError, read

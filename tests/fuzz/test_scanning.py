@@ -11,16 +11,15 @@ from tests.check.scores import CALIBRATION, pseudo_scores
 from tests.check.test_cache import DETECTOR, EDITS, SOURCE
 from tests.fuzz.mutate import bounded, mutants
 
+from hyperheat.check.analysis import analyse
 from hyperheat.check.baseline import BaselineError, Known, read_baseline, write_baseline
 from hyperheat.check.cache import Entry
-from hyperheat.check.discover import FoundFile, Selection, discover
-from hyperheat.check.examine import examine
-from hyperheat.check.fixing import FixError, plan_repair
-from hyperheat.check.judge import judge
-from hyperheat.check.records import read_record
-from hyperheat.check.scan import _NOT_A_RECORD
+from hyperheat.check.discovery import FoundFile, Selection, discover
+from hyperheat.check.filters import make_report
+from hyperheat.check.records import FileRecord
+from hyperheat.check.repairs import FixError, plan_repair
+from hyperheat.check.scanned import Sources, read_record
 from hyperheat.check.settings import Settings, SettingsError, find_settings, load_settings
-from hyperheat.check.sources import Sources
 from hyperheat.report.formats import FORMATS
 
 SOURCES = [
@@ -58,7 +57,7 @@ def test_a_repair_of_what_compiles_compiles():
     for data in mutants(SOURCES):
         with bounded():
             scanned = read_record(
-                examine(data, (), pseudo_scores, CALIBRATION), file, CALIBRATION, source=data
+                analyse(data, (), pseudo_scores, CALIBRATION), file, CALIBRATION, source=data
             )
         findings = [suspect.finding for function in scanned.functions for suspect in function.suspects]
         if not findings:
@@ -100,7 +99,7 @@ def test_cache_records(tmp_path: Path):
     path = tmp_path / "a.py"
     path.write_text(SOURCE)
     file, cache = FoundFile("a.py", path), open_cache(tmp_path / "cache", DETECTOR)
-    record = examine(SOURCE.encode(), (), pseudo_scores, CALIBRATION)
+    record = analyse(SOURCE.encode(), (), pseudo_scores, CALIBRATION).to_plain()
     comment = {
         "line": 1,
         "column": 1,
@@ -111,7 +110,7 @@ def test_cache_records(tmp_path: Path):
     }
     record["comments"], record["errors"] = [comment], [["HH901", "reason", 3]]
     seed = json.dumps({"sha256": "ab", "record": record, "limits": [300, 10, 1]}).encode()
-    cache.store(file, Entry("", {}))
+    cache.store(file, Entry("", FileRecord()))
     entry_path, read = cache._path(file), 0
     for data in mutants([seed]):
         entry_path.write_bytes(sign(cache, entry_path, data))
@@ -119,12 +118,9 @@ def test_cache_records(tmp_path: Path):
             entry = cache.load(file)
             if entry is None:
                 continue
-            try:
-                scanned = read_record(entry.record, file, CALIBRATION, source=SOURCE)
-            except _NOT_A_RECORD:
-                continue
+            scanned = read_record(entry.record, file, CALIBRATION, source=SOURCE)
         read += 1
-        report = judge([scanned], Settings(), DETECTOR, show_all=True)
+        report = make_report([scanned], Settings(), DETECTOR, show_all=True)
         if read % 10 == 0:
             for render in FORMATS.values():
                 render(report, Sources([scanned]))

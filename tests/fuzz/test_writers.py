@@ -7,15 +7,15 @@ from random import Random
 
 import pytest
 from tests.check.caches import open_cache
-from tests.check.repairs import make_repair
+from tests.check.made_repairs import make_repair
 from tests.check.test_cache import DETECTOR, ENTRY, FILE
 from tests.fuzz.faults import failing_disk
 from tests.fuzz.mutate import INPUTS
 
 from hyperheat.bugs.corpus.workspace import read_record, write_record
 from hyperheat.check.baseline import Known, read_baseline, write_baseline
-from hyperheat.check.cache_folder import make_secret
-from hyperheat.check.fixing import FixError, write_repair
+from hyperheat.check.cache import make_secret
+from hyperheat.check.repairs import FixError, write_repair
 from hyperheat.cli.outputs import write_output
 from hyperheat.files import write_whole
 from hyperheat.hypergraph import HypergraphBuilder

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator
 
-from hyperheat.check.records import Record
+from hyperheat.check.records import PartialRecord
 from hyperheat.check.scan import _Job, _Work
 
 __all__ = ["DONE", "SlowWork"]
@@ -15,7 +15,7 @@ DONE = 3
 class SlowWork(_Work):
     """What a worker does with a job."""
 
-    def __call__(self, job: _Job) -> Iterator[Record]:
+    def __call__(self, job: _Job) -> Iterator[PartialRecord]:
         for number, part in enumerate(super().__call__(job)):
             if number > DONE:
                 time.sleep(600)

@@ -6,7 +6,7 @@ import pytest
 from tests.check.scores import CALIBRATION, pseudo_scores
 from tests.hostile.projects import GOOD, hyperheat
 
-from hyperheat.check.examine import examine
+from hyperheat.check.analysis import analyse
 from hyperheat.report.safe import visible
 
 
@@ -43,9 +43,9 @@ def test_files_that_python_compiles_are_read(data: bytes, rules: list[str]):
         compiles = True
     except (SyntaxError, ValueError):
         compiles = False
-    record = examine(data, (), pseudo_scores, CALIBRATION)
-    assert [rule for rule, *_ in record["errors"]] == rules
-    assert len(record["functions"]) == (1 if compiles else 0)
+    record = analyse(data, (), pseudo_scores, CALIBRATION)
+    assert [rule for rule, *_ in record.errors] == rules
+    assert len(record.functions) == (1 if compiles else 0)
 
 
 def test_a_repair_keeps_stray_bytes(tmp_path: Path, exported_detector: Path):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.hostile.projects import GOOD, hyperheat
 
-from hyperheat.check.cache_folder import CacheError, make_secret, read_secret, refuse_shared
+from hyperheat.check.cache import CacheError, make_secret, read_secret, refuse_shared
 
 EVIL = "__import__('os').system('echo owned')"
 
@@ -73,7 +73,7 @@ def forge(path: Path) -> None:
             for repair in place["repairs"]:
                 repair["confidence"] = 0.999
                 for edit in repair["edits"]:
-                    edit[4] = EVIL
+                    edit[2] = EVIL
     content = json.dumps(values).encode()
     path.write_bytes(hashlib.sha256(content).hexdigest().encode() + b"\n" + content)
 

@@ -13,8 +13,8 @@ import pyarrow.parquet
 import pytest
 from tests.hostile.projects import hyperheat
 
-from hyperheat.bugs.corpus.packages import CorpusError
 from hyperheat.bugs.corpus.package_sources import read_wheel
+from hyperheat.bugs.corpus.packages import CorpusError
 from hyperheat.kg.readers import ReadError, read
 from hyperheat.train.checkpoint import read_checkpoint
 

@@ -11,9 +11,9 @@ from tests.hostile.projects import GOOD, hyperheat
 from tests.hostile.slow_work import DONE, SlowWork
 
 from hyperheat.check.cache import Cache
-from hyperheat.check.discover import FoundFile
-from hyperheat.check.records import ScannedFile
+from hyperheat.check.discovery import FoundFile
 from hyperheat.check.scan import LIMITS, scan_files
+from hyperheat.check.scanned import ScannedFile
 from hyperheat.detector.detector import Detector, load_detector
 from hyperheat.workers.limits import Limits
 
@@ -47,8 +47,8 @@ def test_what_was_done_before_a_limit_struck_is_kept_and_the_rest_is_not_paid_ag
     first = scan(slow, detector, cache, FEW_SECONDS)
     assert [function.name for function in first.functions] == ["area0", "area1", "area2"]
     assert [(error.rule, error.line, error.reason) for error in first.errors] == [
-        ("HH901", 7, "the function area3: could not be looked at: it took more than 3 s"),
-        ("HH901", 9, "16 more functions were not looked at"),
+        ("HH901", 7, "the function area3: not checked: it took more than 3 s"),
+        ("HH901", 9, "16 more functions were not checked"),
     ]
     with monkeypatch.context() as patch:
         patch.setattr("hyperheat.workers.pool._Worker", lambda *_: pytest.fail("a worker started"))

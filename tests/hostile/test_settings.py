@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.hostile.projects import GOOD, hyperheat
 
-from hyperheat.check.discover import Selection, discover
+from hyperheat.check.discovery import Selection, discover
 from hyperheat.check.settings import SettingsError, find_settings, load_settings, processors
 
 MAX_MEMORY = 250_000_000
@@ -47,7 +47,7 @@ def test_settings_overwrite_nothing_of_the_project_either(tmp_path, exported_det
     folder = write(tmp_path / "clone", "baseline = 'good.py'")
     ran = hyperheat("check", "--model", str(exported_detector), "--write-baseline", cwd=folder)
     assert (ran.code, (folder / "good.py").read_text()) == (2, GOOD)
-    assert "--write-baseline: expected the file that it writes, as --baseline FILE, got none" in ran.err
+    assert "--write-baseline requires --baseline FILE, got none" in ran.err
 
 
 @pytest.mark.parametrize("target", ["report.json", "out/report.json"])
@@ -147,7 +147,7 @@ def test_many_small_ignore_files_count_together(tmp_path):
 
 
 def test_work_on_patterns_has_an_end(tmp_path, monkeypatch):
-    monkeypatch.setattr("hyperheat.check.discover._MAX_SECONDS", 0.2)
+    monkeypatch.setattr("hyperheat.check.discovery._MAX_SECONDS", 0.2)
     (tmp_path / ".git").mkdir()
     (tmp_path / ".gitignore").write_text("".join(f"*a*{number}*b\n" for number in range(3_000)))
     for number in range(100):

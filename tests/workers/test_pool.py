@@ -13,7 +13,7 @@ from unittest.mock import Mock
 import pytest
 from tests.workers.faults import obey, obey_all, prepare, prepare_after_slow_import, prepare_badly
 
-from hyperheat.check.workers import MODULES, load_once
+from hyperheat.check.preload import MODULES, load_once
 from hyperheat.detector.detector import load_detector
 from hyperheat.workers import pool
 from hyperheat.workers.limits import Limits

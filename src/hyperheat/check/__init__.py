@@ -1,25 +1,44 @@
-"""Scanning Python files for bugs: which files, with which settings, and which findings are shown.
-
-Nothing here imports torch. Of the files that are analysed nothing is imported or run.
+"""The library behind `hyperheat check`: which files, with which settings, and which findings are shown.
 
     import hyperheat
     hyperheat.check("def first_or(items, default):\\n    for item in items:\\n        return items\\n    return default\\n")
     # -> [Finding(rule="HH101", line=3, ...)]
+
+    from hyperheat.check import check_paths
+    check_paths(["src"]).findings
+
+The way of a file: `discovery` finds it, `scan` gives it to a worker or takes its result from the `cache`, `analysis`
+makes its record, `scanned` reads it, `filters` choose what is reported (by `settings`, `suppressions`, `baseline` and
+`changes`), and `repairs` change it. Nothing here imports torch, and no code that is checked is ever imported or run.
 """
 
 import sys
+from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from hyperheat.check.cache import Cache
+    from hyperheat.check.checker import Checker, Scan, check_paths, check_text
+    from hyperheat.check.settings import Settings
     from hyperheat.report.finding import Finding
+
+__all__ = ["Cache", "Checker", "Scan", "Settings", "check_paths", "check_text"]
+
+_HOMES = {"Cache": "cache", "Settings": "settings"}  # all others are in checker
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES.get(name, 'checker')}"), name)
 
 
 class _CallableModule(ModuleType):
     """This package has the name of the function `hyperheat.check`, so it is both."""
 
     def __call__(self, source: str, *, path: str = "<source>") -> "list[Finding]":
-        from hyperheat.check.text import check_text
+        from hyperheat.check.checker import check_text
 
         return check_text(source, path=path)
 

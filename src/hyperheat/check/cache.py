@@ -9,12 +9,21 @@ An entry is a line with a keyed hash of its name and of the rest, then one JSON 
 record. Only who knows the secret can make one, so that an entry is what this program has written. It appears whole or
 not at all, so any number of scans may use the folder at once and be ended at any moment. What is not an entry, or
 that of another detector or version, is as good as nothing.
+
+The folder is the user's own, and so is the secret; entries may be kept in another folder, but the secret never is, so a
+project that brings entries along cannot know it:
+
+    Linux      $XDG_CACHE_HOME/hyperheat, or ~/.cache/hyperheat
+    macOS      ~/Library/Caches/hyperheat
+    Windows    %LOCALAPPDATA%\\hyperheat\\Cache
+    anywhere   $HYPERHEAT_CACHE
 """
 
 import hashlib
 import hmac
 import json
 import os
+import stat
 import sys
 import time
 from contextlib import suppress
@@ -22,15 +31,29 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hyperheat.check.cache_folder import make_private, make_secret, read_secret, refuse_shared, user_folder
-from hyperheat.check.discover import FoundFile
-from hyperheat.check.records import Record
+from hyperheat.check.discovery import FoundFile
+from hyperheat.check.records import FileRecord
 from hyperheat.detector.detector import Detector
-from hyperheat.files import SkippedFile, read_regular, write_whole
+from hyperheat.files import SkippedFile, kind_of_file, read_regular, write_whole
 
-__all__ = ["Cache", "Entry"]
+__all__ = [
+    "VARIABLE",
+    "Cache",
+    "CacheError",
+    "Entry",
+    "make_private",
+    "make_secret",
+    "read_secret",
+    "refuse_shared",
+    "user_folder",
+]
 
-_VERSION = 3
+VARIABLE = "HYPERHEAT_CACHE"
+"""The environment variable that names the folder."""
+
+_SECRET = "secret"
+_SECRET_BYTES = 32
+_VERSION = 4
 _MAX_ENTRY = 20_000_000
 _MAX_BYTES = 256_000_000
 _MAX_AGE = 30 * 86400.0
@@ -44,6 +67,10 @@ _TAGS = {
 }
 
 
+class CacheError(ValueError):
+    """A folder that others can write to, in one sentence that begins with its name."""
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """What is known of a file: the sha256 of its bytes at that time, and its record; empty if not all was looked at.
@@ -52,7 +79,7 @@ class Entry:
     """
 
     sha256: str
-    record: Record
+    record: FileRecord
     limits: tuple[float, float, float] | None = None
 
 
@@ -88,7 +115,9 @@ class Cache:
             if not hmac.compare_digest(self._sign(path, content, self._secret), check):
                 return None
             values = json.loads(content)
-            entry = Entry(values["sha256"], values["record"], _limits(values.get("limits")))
+            entry = Entry(
+                values["sha256"], FileRecord.from_plain(values["record"]), _limits(values.get("limits"))
+            )
         except (SkippedFile, ValueError, LookupError, TypeError, RecursionError):
             return None
         with suppress(OSError):
@@ -99,7 +128,7 @@ class Cache:
 
     def store(self, file: FoundFile, entry: Entry) -> None:
         """Put an entry in place of the one before."""
-        values = {"sha256": entry.sha256, "record": entry.record, "limits": entry.limits}
+        values = {"sha256": entry.sha256, "record": entry.record.to_plain(), "limits": entry.limits}
         content = json.dumps(values, separators=(",", ":")).encode()
         with suppress(OSError):
             secret = self._make_ready()
@@ -159,3 +188,77 @@ def _limits(value: Any) -> tuple[float, float, float] | None:
         return None
     seconds, work_seconds, memory = map(float, value)
     return seconds, work_seconds, memory
+
+
+def user_folder() -> Path | None:
+    """The folder of this user, which need not exist; None if the user has no home."""
+    named = os.environ.get(VARIABLE)
+    if named:
+        if not os.path.isabs(named):
+            raise CacheError(f"{VARIABLE}: expected an absolute path, got {named!r}")
+        return Path(named)
+    try:
+        home = Path.home()
+    except RuntimeError:
+        return None
+    if sys.platform == "darwin":
+        return home / "Library" / "Caches" / "hyperheat"
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local") / "hyperheat" / "Cache"
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(base) if os.path.isabs(base) else home / ".cache") / "hyperheat"
+
+
+def refuse_shared(path: Path) -> None:
+    """Raise CacheError if there is something else than a folder that belongs to this user, and to no other."""
+    try:
+        status = path.lstat()
+    except OSError:  # nothing there, or out of reach: then nothing is read or written
+        return
+    if not stat.S_ISDIR(status.st_mode):
+        raise CacheError(f"{path}: expected a folder for the cache, got {kind_of_file(status.st_mode)}")
+    _refuse_others(path, status, stat.S_IWGRP | stat.S_IWOTH, "written to")
+
+
+def make_private(path: Path) -> None:
+    """Make a folder that nobody else can read or write, if there is none. Raises OSError."""
+    if not path.is_dir():
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with suppress(FileExistsError):
+            path.mkdir(mode=0o700)
+    refuse_shared(path)
+
+
+def read_secret(folder: Path) -> bytes | None:
+    """The secret in a folder; None if there is none yet. Raises CacheError if others know it."""
+    path = folder / _SECRET
+    try:
+        secret = read_regular(path, max_bytes=_SECRET_BYTES, follow=False)
+        status = path.lstat()
+    except (SkippedFile, OSError):
+        return None
+    _refuse_others(path, status, stat.S_IRWXG | stat.S_IRWXO, "read")
+    return secret if len(secret) == _SECRET_BYTES else None
+
+
+def make_secret(folder: Path) -> bytes:
+    """A new secret in a folder, or the one that somebody else has just made. Raises OSError."""
+    make_private(folder)
+    if (secret := read_secret(folder)) is not None:
+        return secret
+    write_whole(folder / _SECRET, os.urandom(_SECRET_BYTES), mode=0o600)
+    secret = read_secret(folder)
+    if secret is None:
+        raise OSError(f"{folder / _SECRET}: expected what was just written, got something else")
+    return secret
+
+
+def _refuse_others(path: Path, status: os.stat_result, forbidden: int, what: str) -> None:
+    if not hasattr(os, "geteuid"):  # Windows, where the folders of a user are the user's own
+        return
+    hint = "remove it, or name another folder with --cache-dir"
+    if status.st_uid != os.geteuid():
+        raise CacheError(f"{path}: not used as a cache: it belongs to another user; {hint}")
+    if status.st_mode & forbidden:
+        mode = stat.S_IMODE(status.st_mode)
+        raise CacheError(f"{path}: not used as a cache: it can be {what} by others (mode {mode:04o}); {hint}")

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from hyperheat.check.discover import SUFFIXES
+from hyperheat.check.discovery import SUFFIXES
 from hyperheat.git import GitError, git_call
 
 __all__ = ["Changes", "ChangesError", "changes_since", "why_not_clean"]

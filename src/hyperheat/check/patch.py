@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
-from hyperheat.check.fixing import Repair
+from hyperheat.check.repairs import Repair
 from hyperheat.report.colours import painted
 from hyperheat.report.safe import visible
 

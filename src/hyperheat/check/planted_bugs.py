@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from hyperheat.check.discover import MAX_BYTES, FoundFile
-from hyperheat.check.examine import MAX_CANDIDATES, MAX_NODES, read_module, read_text
+from hyperheat.check.analysis import MAX_CANDIDATES, MAX_NODES, read_module, read_text
+from hyperheat.check.discovery import MAX_BYTES, FoundFile
 from hyperheat.check.scan import LIMITS, load_scorer, model_errors, run_in_workers
 from hyperheat.detector.calibration import Calibration, Point
 from hyperheat.detector.detector import Detector

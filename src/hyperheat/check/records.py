@@ -1,285 +1,304 @@
-"""What is known of a file after it was looked at, as plain data that goes through pipes and into the cache.
+"""What is known of a file after it was analysed, as records that go through pipes and into the cache.
+
+A place is a span of characters in the source of its function (`FunctionGraph.source`, where every line ends with a bare
+newline). These are the coordinates of rewrites, of records and of the cache; `check.scanned` turns them into the lines and
+columns of a report, once. A function's record says nothing of where the function is, so it stays the same when the
+function moves. New results and those from the cache are read by the same code, so they cannot differ.
+
+As plain data, for the cache:
 
     file        {"functions": [[name, line, digest], ...], "known": {digest: function, ...},
                  "errors": [[rule, reason, line or null], ...], "comments": [suppression, ...]}
-    function    {"lines": number, "no_bug": probability or null, "places": [place, ...], "heat": [[*span, suspicion], ...]}
-    place       {"at": span, "probability": number, "repairs": [repair, ...]}      the first repair is suggested
-    repair      {"kind", "message", "confidence", "edits": [[*span, text], ...]}
-    span        [line, column, end line, end column], lines counted from 0 at the first line of the function
-
-    part        some of the keys of a file, and {"refused": {digest: reason, ...}} for functions that are too large
-
-A function's record holds nothing of where it stands, so that it stays the same when the function moves. Results that
-were just made and those from the cache are read by the same code, so that they cannot differ.
+    function    {"lines": [start, ...], "no_bug": probability or null, "places": [place, ...],
+                 "heat": [[start, end, suspicion], ...]}
+    place       {"at": [start, end], "probability": number, "repairs": [repair, ...]}
+    repair      {"kind", "message", "confidence", "edits": [[start, end, text], ...]}
 """
 
-import hashlib
-from collections.abc import Collection, Iterable
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from itertools import pairwise
+from typing import Any, NamedTuple
 
-from hyperheat.check.discover import FoundFile
-from hyperheat.check.encoding import decode
 from hyperheat.check.suppressions import Suppression
-from hyperheat.detector.calibration import Calibration
-from hyperheat.files import SkippedFile, read_regular
-from hyperheat.report.finding import (
-    Alternative,
-    FileEdit,
-    Finding,
-    Fix,
-    FunctionHeat,
-    Heat,
-    ScanError,
-)
-from hyperheat.report.rules import RULE_OF_KIND
-from hyperheat.report.source import SourceText
+from hyperheat.report.rules import RULE_OF_KIND, RULES
 
 __all__ = [
-    "Record",
-    "ScannedFile",
-    "ScannedFunction",
-    "Suspect",
-    "comment_record",
+    "EditRecord",
+    "ErrorRecord",
+    "FileRecord",
+    "FunctionRecord",
+    "HeatRecord",
+    "ListedFunction",
+    "PartialRecord",
+    "PlaceRecord",
+    "RecordError",
+    "RepairRecord",
     "join_parts",
-    "read_record",
-    "sha256_of",
 ]
 
-Record = dict[str, Any]
-
-_MOST = 1 << 31  # lines or columns
-
-
-@dataclass(frozen=True, kw_only=True)
-class Suspect:
-    """A place that may be wrong: the finding, and the model's own probability of it, before calibration."""
-
-    finding: Finding
-    probability: float
+_MOST = 1 << 31  # lines or characters
+_FILE_RULES = frozenset(rule.id for rule in RULES.values() if not rule.kinds)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ScannedFunction:
-    """An outermost function, from `line` to `end_line`, the latter included.
+class RecordError(ValueError):
+    """Plain data that is not a record."""
 
-    Of the suspects the first is the surest and always there if anything in the function could be repaired; the others
-    are at least as sure as one is of any function before looking at it. `no_bug` is the model's own probability,
-    None if the function was not judged.
-    """
+
+class EditRecord(NamedTuple):
+    """Put `text` in place of the characters from `start` to `end`."""
+
+    start: int
+    end: int
+    text: str
+
+
+class HeatRecord(NamedTuple):
+    """How suspicious the characters from `start` to `end` are, from 0 to 1."""
+
+    start: int
+    end: int
+    suspicion: float
+
+
+class ListedFunction(NamedTuple):
+    """An outermost function of a file: its name, its first line, and a digest of all that its record is made from."""
 
     name: str
     line: int
-    end_line: int
-    no_bug: float | None
-    suspects: tuple[Suspect, ...]
-    heat: FunctionHeat
+    digest: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class ScannedFile:
-    """A file after a scan. `source` is what was scanned if it is not on the disk; else `size` and `sha256` tell it.
+class ErrorRecord(NamedTuple):
+    """A file, or a part of it, that was not checked."""
 
-    Sources are not kept, since all of a project together may be large. `cached` counts the functions whose results
-    were known before.
+    rule: str
+    reason: str
+    line: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class RepairRecord:
+    """One way to repair a place."""
+
+    kind: str
+    message: str
+    confidence: float
+    edits: tuple[EditRecord, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceRecord:
+    """A place that may be wrong, the model's own probability of it, and its repairs; the first is suggested."""
+
+    start: int
+    end: int
+    probability: float
+    repairs: tuple[RepairRecord, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionRecord:
+    """A function: where each of its lines starts, what may be wrong with it, and how suspicious its parts are.
+
+    `no_bug` is the model's own probability, None if the function was not scored.
     """
 
-    file: FoundFile
-    source: bytes | str | None = None
-    sha256: str | None = None
-    size: int = 0
-    functions: tuple[ScannedFunction, ...] = ()
-    errors: tuple[ScanError, ...] = ()
-    suppressions: tuple[Suppression, ...] = ()
-    cached: int = 0
+    lines: tuple[int, ...]
+    no_bug: float | None = None
+    places: tuple[PlaceRecord, ...] = ()
+    heat: tuple[HeatRecord, ...] = ()
 
-    @property
-    def path(self) -> str:
-        """The path that reports show."""
-        return self.file.shown
+    def to_plain(self) -> dict[str, Any]:
+        """The record as plain data."""
+        return {
+            "lines": self.lines,
+            "no_bug": self.no_bug,
+            "places": [
+                {
+                    "at": (place.start, place.end),
+                    "probability": place.probability,
+                    "repairs": [
+                        {
+                            "kind": repair.kind,
+                            "message": repair.message,
+                            "confidence": repair.confidence,
+                            "edits": repair.edits,
+                        }
+                        for repair in place.repairs
+                    ],
+                }
+                for place in self.places
+            ],
+            "heat": self.heat,
+        }
 
-    def data(self) -> bytes | str | None:
-        """What was scanned; None if it could not be read, or has changed since."""
-        if self.sha256 is None:
-            return self.source
+    @classmethod
+    def from_plain(cls, values: Mapping[str, Any]) -> "FunctionRecord":
+        """Read plain data; raises an error of lookup, type or value if it is not a function."""
+        lines = tuple(values["lines"])
+        if {*map(type, lines)} != {int} or lines[0] != 0 or [*lines] != sorted({*lines}):
+            raise RecordError(f"expected rising starts of lines, got {lines!r:.50}")
+        no_bug = values["no_bug"]
+        return cls(
+            lines,
+            None if no_bug is None else _share(no_bug),
+            tuple(map(_place, values["places"])),
+            tuple(HeatRecord(*_span(start, end), _share(hot)) for start, end, hot in values["heat"]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class FileRecord:
+    """A file: its functions in order, what is known of each by its digest, what was not checked, and its comments."""
+
+    functions: tuple[ListedFunction, ...] = ()
+    known: Mapping[str, FunctionRecord] = field(default_factory=dict)
+    errors: tuple[ErrorRecord, ...] = ()
+    comments: tuple[Suppression, ...] = ()
+
+    def to_plain(self) -> dict[str, Any]:
+        """The record as plain data."""
+        return {
+            "functions": self.functions,
+            "known": {digest: function.to_plain() for digest, function in self.known.items()},
+            "errors": self.errors,
+            "comments": [
+                asdict(comment) | {"lines": None if comment.lines is None else sorted(comment.lines)}
+                for comment in self.comments
+            ],
+        }
+
+    @classmethod
+    def from_plain(cls, values: Any) -> "FileRecord":
+        """Read plain data. Raises RecordError if it is not a file."""
         try:
-            data = read_regular(self.file.path, max_bytes=self.size)
-        except SkippedFile:
-            return None
-        return data if sha256_of(data) == self.sha256 else None
-
-    def text(self) -> SourceText | None:
-        """The text that was scanned; None if there are no functions in it, or none that could be read."""
-        data = self.data() if self.functions else None
-        if data is None:
-            return None
-        return SourceText(data if isinstance(data, str) else decode(data)[0])
-
-
-def sha256_of(data: bytes) -> str:
-    """The sha256 of the bytes of a file, by which they are told again."""
-    return hashlib.sha256(data).hexdigest()
+            functions = tuple(
+                ListedFunction(_text(name), _line(line), _text(digest))
+                for name, line, digest in values["functions"]
+            )
+            return cls(
+                functions,
+                {f.digest: FunctionRecord.from_plain(values["known"][f.digest]) for f in functions},
+                tuple(map(_error, values["errors"])),
+                tuple(map(_comment, values["comments"])),
+            )
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            raise RecordError(f"not a record: {error}") from None
 
 
-def join_parts(parts: Iterable[Record], known: Collection[str], *, lost: str | None = None) -> Record:
+@dataclass(frozen=True, slots=True)
+class PartialRecord:
+    """A part of a file's record, sent as soon as it is done: what is in the file, then one function after the other."""
+
+    functions: tuple[ListedFunction, ...] = ()
+    errors: tuple[ErrorRecord, ...] = ()
+    comments: tuple[Suppression, ...] = ()
+    known: Mapping[str, FunctionRecord] = field(default_factory=dict)
+    refused: Mapping[str, str] = field(default_factory=dict)
+    """Why a function was not scored, by its digest."""
+
+
+def join_parts(
+    parts: Iterable[PartialRecord], known: Collection[str], *, lost: str | None = None
+) -> FileRecord:
     """The record of a file from its parts, without functions that are known; `lost` says why there are no more."""
-    listed, comments, errors = [], [], []
-    made: dict[str, Record] = {}
+    listed: list[ListedFunction] = []
+    errors: list[ErrorRecord] = []
+    comments: list[Suppression] = []
+    made: dict[str, FunctionRecord] = {}
     refused: dict[str, str] = {}
     for part in parts:
-        listed += part.get("functions", [])
-        comments += part.get("comments", [])
-        errors += part.get("errors", [])
-        made |= part.get("known", {})
-        refused |= part.get("refused", {})
-    done = [function for function in listed if function[2] in known or function[2] in made]
+        listed += part.functions
+        errors += part.errors
+        comments += part.comments
+        made |= part.known
+        refused |= part.refused
     errors += [
-        ["HH901", f"the function {name}: {refused[digest]}", line]
+        ErrorRecord("HH901", f"the function {name}: {refused[digest]}", line)
         for name, line, digest in listed
         if digest in refused
     ]
     if lost is not None:
         finished = {*known, *made, *refused}
-        undone = [function for function in listed if function[2] not in finished]
-        errors += _lost_errors(undone, f"could not be looked at: {lost}")
-    return {"functions": done, "known": made, "errors": errors, "comments": comments}
+        errors += _lost_errors([f for f in listed if f.digest not in finished], f"not checked: {lost}")
+    done = tuple(function for function in listed if function.digest in known or function.digest in made)
+    return FileRecord(done, made, tuple(errors), tuple(comments))
 
 
-def _lost_errors(undone: list[list[Any]], reason: str) -> list[list[Any]]:
+def _lost_errors(undone: list[ListedFunction], reason: str) -> list[ErrorRecord]:
     """The function that took too much, and how many others wait behind it; or the whole file."""
     if not undone:
-        return [["HH901", reason, None]]
-    (name, line, _), *others = undone
-    errors: list[list[Any]] = [["HH901", f"the function {name}: {reason}", line]]
+        return [ErrorRecord("HH901", reason, None)]
+    first, *others = undone
+    errors = [ErrorRecord("HH901", f"the function {first.name}: {reason}", first.line)]
     if others:
         functions = "1 more function was" if len(others) == 1 else f"{len(others)} more functions were"
-        errors.append(["HH901", f"{functions} not looked at", others[0][1]])
+        errors.append(ErrorRecord("HH901", f"{functions} not checked", others[0].line))
     return errors
 
 
-def read_record(
-    record: Record,
-    file: FoundFile,
-    calibration: Calibration,
-    *,
-    source: bytes | str | None = None,
-    sha256: str | None = None,
-    size: int = 0,
-    cached: int = 0,
-) -> ScannedFile:
-    """The scanned file of a record; raises an error of lookup, type or value if it is not one."""
-    functions = tuple(
-        _function(record["known"][digest], _text(name), _whole(line), file.shown, calibration)
-        for name, line, digest in record["functions"]
-    )
-    errors = tuple(
-        ScanError(
-            path=file.shown, rule=rule, reason=_text(reason), line=None if line is None else _whole(line)
-        )
-        for rule, reason, line in record["errors"]
-    )
-    return ScannedFile(
-        file=file,
-        source=source,
-        sha256=sha256,
-        size=size,
-        functions=functions,
-        errors=errors,
-        suppressions=tuple(_comment(comment) for comment in record["comments"]),
-        cached=cached,
-    )
+def _place(values: Mapping[str, Any]) -> PlaceRecord:
+    start, end = _span(*values["at"])
+    repairs = tuple(map(_repair, values["repairs"]))
+    if not repairs:
+        raise RecordError("expected a repair, got none")
+    return PlaceRecord(start, end, _share(values["probability"]), repairs)
 
 
-def _function(record: Record, name: str, line: int, path: str, calibration: Calibration) -> ScannedFunction:
-    end_line = line + _whole(record["lines"]) - 1
-    no_bug = record["no_bug"]
-    heats = tuple(Heat(**_span(row, line), suspicion=_share(row[4])) for row in record["heat"])
-    return ScannedFunction(
-        name=name,
-        line=line,
-        end_line=end_line,
-        no_bug=None if no_bug is None else _share(no_bug),
-        suspects=tuple(_suspect(place, name, line, path, calibration) for place in record["places"]),
-        heat=FunctionHeat(path=path, function=name, line=line, end_line=end_line, heats=heats),
+def _repair(values: Mapping[str, Any]) -> RepairRecord:
+    if values["kind"] not in RULE_OF_KIND:
+        raise RecordError(f"expected a kind of repair, got {values['kind']!r:.50}")
+    edits = tuple(EditRecord(*_span(start, end), _text(text)) for start, end, text in values["edits"])
+    if not edits or (len(edits) > 1 and any(one.end > other.start for one, other in pairwise(edits))):
+        raise RecordError(f"expected edits in order, got {edits!r:.50}")
+    return RepairRecord(values["kind"], _text(values["message"]), _share(values["confidence"]), edits)
+
+
+def _error(values: Iterable[Any]) -> ErrorRecord:
+    rule, reason, line = values
+    if rule not in _FILE_RULES:
+        raise RecordError(f"expected a rule about files, got {rule!r:.50}")
+    return ErrorRecord(rule, _text(reason), None if line is None else _line(line))
+
+
+def _comment(values: Mapping[str, Any]) -> Suppression:
+    lines, rules, problem = values["lines"], values["rules"], values["problem"]
+    return Suppression(
+        line=_whole(values["line"]),
+        column=_whole(values["column"]),
+        lines=None if lines is None else frozenset(map(_whole, lines)),
+        rules=None if rules is None else tuple(map(_text, rules)),
+        expected_to_work=bool(values["expected_to_work"]),
+        problem=None if problem is None else _text(problem),
     )
 
 
-def _suspect(record: Record, name: str, line: int, path: str, calibration: Calibration) -> Suspect:
-    best, *others = record["repairs"]
-    finding = Finding(
-        path=path,
-        rule=RULE_OF_KIND[best["kind"]],
-        kind=best["kind"],
-        **_span(record["at"], line),
-        function=name,
-        message=_text(best["message"]),
-        confidence=_share(best["confidence"]),
-        tier=calibration.tier(best["confidence"]),
-        fix=_fix(best, line),
-        alternatives=tuple(_alternative(other, line) for other in others),
-    )
-    return Suspect(finding=finding, probability=_share(record["probability"]))
+def _span(start: Any, end: Any) -> tuple[int, int]:
+    if type(start) is not int or type(end) is not int or not 0 <= start <= end < _MOST:
+        raise RecordError(f"expected a start and an end, got {start!r:.50} to {end!r:.50}")
+    return start, end
 
 
-def _alternative(repair: Record, line: int) -> Alternative:
-    if repair["kind"] not in RULE_OF_KIND:
-        raise LookupError(f"expected a kind of repair, got {repair['kind']!r:.50}")
-    return Alternative(
-        kind=repair["kind"],
-        message=_text(repair["message"]),
-        confidence=_share(repair["confidence"]),
-        fix=_fix(repair, line),
-    )
-
-
-def _fix(repair: Record, line: int) -> Fix:
-    return Fix(tuple(FileEdit(**_span(edit, line), text=_text(edit[4])) for edit in repair["edits"]))
-
-
-def _span(span: list[int], line: int) -> dict[str, int]:
-    first, column, last, end_column = span[:4]
-    return {
-        "line": line + _whole(first),
-        "column": _whole(column),
-        "end_line": line + _whole(last),
-        "end_column": _whole(end_column),
-    }
+def _line(value: Any) -> int:
+    if _whole(value) < 1:
+        raise RecordError(f"expected a line from 1, got {value}")
+    return value
 
 
 def _whole(value: Any) -> int:
     if type(value) is not int or not 0 <= value < _MOST:
-        raise TypeError(f"expected a number of lines or columns, got {value!r:.50}")
+        raise RecordError(f"expected a number of lines or characters, got {value!r:.50}")
     return value
 
 
 def _share(value: Any) -> float:
     if type(value) not in (float, int) or not 0 <= value <= 1:
-        raise TypeError(f"expected a number from 0 to 1, got {value!r:.50}")
+        raise RecordError(f"expected a number from 0 to 1, got {value!r:.50}")
     return value
 
 
 def _text(value: Any) -> str:
     if type(value) is not str:
-        raise TypeError(f"expected a text, got {value!r:.50}")
+        raise RecordError(f"expected a text, got {value!r:.50}")
     return value
-
-
-def comment_record(suppression: Suppression) -> Record:
-    """A comment as plain data."""
-    return asdict(suppression) | {"lines": _sorted(suppression.lines)}
-
-
-def _comment(record: Record) -> Suppression:
-    lines, rules, problem = record["lines"], record["rules"], record["problem"]
-    return Suppression(
-        line=_whole(record["line"]),
-        column=_whole(record["column"]),
-        lines=None if lines is None else frozenset(map(_whole, lines)),
-        rules=None if rules is None else tuple(map(_text, rules)),
-        expected_to_work=bool(record["expected_to_work"]),
-        problem=None if problem is None else _text(problem),
-    )
-
-
-def _sorted(lines: Iterable[int] | None) -> list[int] | None:
-    return None if lines is None else sorted(lines)

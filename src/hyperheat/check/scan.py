@@ -10,17 +10,18 @@ function is scored alone, so that its result depends on nothing else that is sca
 limit struck are kept, and that it struck is remembered until the file changes or the limits are raised.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hyperheat.check.cache import Cache, Entry
-from hyperheat.check.discover import MAX_BYTES, FoundFile
-from hyperheat.check.records import Record, ScannedFile, join_parts, read_record, sha256_of
-from hyperheat.check.workers import MODULES, load_once
+from hyperheat.check.discovery import MAX_BYTES, FoundFile
+from hyperheat.check.preload import MODULES, load_once
+from hyperheat.check.records import FileRecord, FunctionRecord, PartialRecord, join_parts
+from hyperheat.check.scanned import ScannedFile, read_record, sha256_of
 from hyperheat.detector.detector import Detector
 from hyperheat.files import SkippedFile, read_regular
 from hyperheat.report.finding import ScanError
@@ -44,8 +45,6 @@ __all__ = [
 
 LIMITS = Limits(seconds=300, work_seconds=10, memory=1 << 30)
 """What looking at a file may use: time on the clock and memory in all, work for reading it and for each function."""
-
-_NOT_A_RECORD = (LookupError, TypeError, ValueError, AttributeError)
 
 Progress = Callable[[ScannedFile], None]
 Job = TypeVar("Job")
@@ -90,10 +89,10 @@ def scan_data(data: bytes, file: FoundFile, detector: Detector, *, limits: Limit
 
 def scan_source(source: str, detector: Detector, *, path: str = "<source>") -> ScannedFile:
     """Scan a text in this process, without limits on time and memory and without a cache."""
-    from hyperheat.check.examine import examine_text
+    from hyperheat.check.analysis import analyse_text
 
     scorer = load_scorer(detector)
-    record = examine_text(source, (), lambda sample: _score(scorer, sample), detector.calibration)
+    record = analyse_text(source, (), lambda sample: _score(scorer, sample), detector.calibration)
     return read_record(record, FoundFile(path, Path(path)), detector.calibration, source=source)
 
 
@@ -116,7 +115,9 @@ class _Scan:
             (limits.seconds, limits.work_seconds or 0, limits.memory or 0),
             max_bytes,
         )
-        self._known: dict[int, Record] = {}  # functions by digest, for files that are with a worker
+        self._known: dict[
+            int, Mapping[str, FunctionRecord]
+        ] = {}  # functions by digest, for files that are with a worker
         self._done: dict[int, ScannedFile] = {}
         self._next = 0
 
@@ -131,25 +132,20 @@ class _Scan:
                 continue
             entry = None if self._cache is None else self._cache.load(file)
             sha256 = "" if entry is None else sha256_of(data)
-            before = None if entry is None else self._read(number, entry.record, sha256, len(data))
-            if entry is None or before is None:
-                self._known[number] = {}
-            elif entry.sha256 == sha256 and self._is_final(entry):
-                self._tell(number, before)
+            if entry is not None and entry.sha256 == sha256 and self._is_final(entry):
+                self._tell(number, self._read(file, entry.record, sha256, len(data)))
                 continue
-            else:
-                functions = entry.record["functions"]  # only these were read, and are what they should be
-                self._known[number] = {digest: entry.record["known"][digest] for _, _, digest in functions}
+            self._known[number] = {} if entry is None else entry.record.known
             yield _Job(number, data, frozenset(self._known[number]))
 
-    def finish(self, job: _Job, result: list[Record] | Lost) -> None:
+    def finish(self, job: _Job, result: list[PartialRecord] | Lost) -> None:
         """Take what a worker found, all of it or what was done before it was lost."""
         known = self._known.pop(job.number, {})
         file, sha256 = self._files[job.number], sha256_of(job.data)
         record = _record(result, known)
-        digests = [digest for _, _, digest in record["functions"]]
+        digests = [function.digest for function in record.functions]
         old = {digest: known[digest] for digest in digests if digest in known}
-        record["known"] |= old
+        record = replace(record, known={**record.known, **old})
         if self._cache is not None:
             self._cache.store(file, self._entry(sha256, record, result))
             self.stored += 1
@@ -169,7 +165,7 @@ class _Scan:
             yield self._done.pop(self._next)
             self._next += 1
 
-    def _entry(self, sha256: str, record: Record, result: list[Record] | Lost) -> Entry:
+    def _entry(self, sha256: str, record: FileRecord, result: list[PartialRecord] | Lost) -> Entry:
         """What is remembered: of a file whose worker died by accident only the functions that were done."""
         if not isinstance(result, Lost):
             return Entry(sha256, record)
@@ -181,13 +177,10 @@ class _Scan:
             now <= then for now, then in zip(self._limits, entry.limits, strict=True)
         )
 
-    def _read(self, number: int, record: Record, sha256: str, size: int) -> ScannedFile | None:
-        """The file that a record of the cache describes; None if it is no record."""
-        try:
-            cached, file = len(record["functions"]), self._files[number]
-            return read_record(record, file, self._calibration, sha256=sha256, size=size, cached=cached)
-        except _NOT_A_RECORD:
-            return None
+    def _read(self, file: FoundFile, record: FileRecord, sha256: str, size: int) -> ScannedFile:
+        """The file that a record of the cache describes."""
+        cached = len(record.functions)
+        return read_record(record, file, self._calibration, sha256=sha256, size=size, cached=cached)
 
     def _tell(self, number: int, file: ScannedFile) -> None:
         self._done[number] = file
@@ -195,7 +188,7 @@ class _Scan:
             self._progress(file)
 
 
-def _record(result: list[Record] | Lost, known: Collection[str]) -> Record:
+def _record(result: list[PartialRecord] | Lost, known: Collection[str]) -> FileRecord:
     if isinstance(result, Lost):
         return join_parts(result.parts, known, lost=result.reason)
     return join_parts(result, known)
@@ -209,11 +202,11 @@ class _Work:
     limits: Limits
     max_bytes: int
 
-    def __call__(self, job: _Job) -> Iterator[Record]:
-        from hyperheat.check.examine import examine_parts
+    def __call__(self, job: _Job) -> Iterator[PartialRecord]:
+        from hyperheat.check.analysis import analyse_parts
 
         most, calibration = self.max_bytes, self.detector.calibration
-        return examine_parts(job.data, job.known, self._score, calibration, max_characters=most)
+        return analyse_parts(job.data, job.known, self._score, calibration, max_characters=most)
 
     def _score(self, sample: "Sample") -> "SampleScores":
         with model_errors():
@@ -248,7 +241,7 @@ def load_scorer(detector: Detector, limits: Limits = LIMITS) -> "Scorer":
 
 @lru_cache(maxsize=1)
 def _load_scorer(folder: Path, key: str, limits: Limits) -> "Scorer":
-    from hyperheat.check.trial import try_model
+    from hyperheat.check.analysis import try_model
     from hyperheat.detector import Scorer
     from hyperheat.detector.manifest import ModelError
 

@@ -33,6 +33,7 @@ __all__ = [
     "load_settings",
     "override_settings",
     "processors",
+    "settings_for",
 ]
 
 SELECTABLE = tuple(rule.id for rule in RULES.values() if rule.kinds)
@@ -101,6 +102,13 @@ def find_settings(start: Path) -> Path | None:
         if os.path.lexists(folder / ".git"):
             return None
     return None
+
+
+def settings_for(paths: Iterable[str | os.PathLike[str]]) -> Settings:
+    """The settings of the project that holds files and folders; the defaults if it has none."""
+    start = os.path.commonpath([os.path.abspath(path) for path in paths])
+    source = find_settings(Path(start))
+    return Settings() if source is None else load_settings(source)
 
 
 def load_settings(path: Path) -> Settings:

@@ -55,7 +55,7 @@ def calibrate(
     json
         Print the result as JSON.
     """
-    from hyperheat.check.discover import Selection, discover
+    from hyperheat.check.discovery import Selection, discover
     from hyperheat.check.planted_bugs import measure_planted, plant_bugs
     from hyperheat.check.settings import processors
     from hyperheat.detector.detector import load_detector

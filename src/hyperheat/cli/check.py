@@ -1,17 +1,17 @@
-"""`hyperheat check`: look for bugs in Python code."""
+"""`hyperheat check`: find bugs in Python code."""
 
 import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
-from hyperheat.cli.options import DEFAULTS, OUTPUT, ScanOptions, Tier, flag, read_settings
+from hyperheat.cli.options import DEFAULTS, OUTPUT, ScanOptions, Tier, flag, make_checker, read_settings
 from hyperheat.cli.outputs import Format, Output, colourful, parse_outputs, put, write_output
 from hyperheat.cli.refusal import fail
 
 if TYPE_CHECKING:
     from hyperheat.check.baseline import Baseline
+    from hyperheat.check.checker import Checker, Scan
     from hyperheat.check.settings import Settings
-    from hyperheat.cli.scanning import Scan
     from hyperheat.report import Report
 
 __all__ = ["check"]
@@ -31,30 +31,29 @@ def check(
     write_baseline: Annotated[bool, flag(OUTPUT)] = False,
     stdin_filename: Annotated[str | None, flag(OUTPUT)] = None,
 ) -> None:
-    """Look for bugs in Python code.
+    """Find bugs in Python code.
 
     Parameters
     ----------
     paths
-        Files and folders; the current folder if there are none.
+        Files and folders to check. Default: the current folder.
     show_all
-        Show the findings of every tier, however unsure.
+        Show the findings of every tier.
     output_format
-        What standard output gets: text unless told otherwise.
+        Format of the report on standard output. Default: text.
     output
-        Write the report to a file too: FORMAT:FILE, or FILE whose ending says the format. May be repeated.
+        Also write the report to a file: FORMAT:FILE, or FILE whose extension gives the format. May be repeated.
     fail_on
-        The lowest tier that makes the exit code 1, and is shown: A unless told otherwise.
+        Lowest tier that is shown and makes the exit code 1. Default: A.
     strict
         Exit with 3 if any file could not be checked.
     exit_zero
         Exit with 0 even if there are findings.
     write_baseline
-        Write all findings to the file of --baseline, so that this run and later ones leave them out.
+        Write all current findings to the --baseline file, so that this and later runs do not report them.
     stdin_filename
-        Read the code from standard input, and report it under this name.
+        Read the code from standard input and report it under this name.
     """
-    from hyperheat.cli.scanning import known_findings
     from hyperheat.report.formats import FORMATS
     from hyperheat.report.text import summarise
     from hyperheat.workers.serve import WorkersError
@@ -66,8 +65,9 @@ def check(
         settings = _show_what_fails(read_settings(names, options, more))
         if write_baseline:
             _refuse_part(options, stdin_filename)
-        baseline = None if write_baseline else known_findings(settings)
-        scan = _scan(names, options, settings, stdin=stdin_filename is not None)
+        checker = make_checker(options, settings)
+        baseline = None if write_baseline else checker.read_baseline()
+        scan = checker.scan_paths(names) if stdin_filename is None else _scan_stdin(checker, stdin_filename)
         if write_baseline:
             baseline = _write_baseline(scan, quiet=options.quiet)
         report = scan.report(baseline=baseline, show_all=show_all)
@@ -83,7 +83,7 @@ def _names(paths: tuple[str, ...], stdin_filename: str | None) -> tuple[str, ...
     if stdin_filename is None:
         return paths or (".",)
     if paths:
-        raise ValueError(f"expected either paths or --stdin-filename, got both, such as {paths[0]!r}")
+        raise ValueError(f"--stdin-filename cannot be used together with paths, such as {paths[0]!r}")
     return (stdin_filename,)
 
 
@@ -93,43 +93,39 @@ def _show_what_fails(settings: "Settings") -> "Settings":
 
 
 def _refuse_part(options: ScanOptions, stdin_filename: str | None) -> None:
-    """A baseline lists all findings, so it is not made from a part of them; nor do settings say what is written."""
+    """A baseline lists all findings, so it is not made from a part of them; and settings do not decide what is written."""
     if options.baseline is None:
-        raise ValueError("--write-baseline: expected the file that it writes, as --baseline FILE, got none")
+        raise ValueError("--write-baseline requires --baseline FILE")
     for name, value in (("--since", options.since), ("--stdin-filename", stdin_filename)):
         if value is not None:
-            raise ValueError(f"--write-baseline: expected a scan of whole files, got {name}")
+            raise ValueError(f"--write-baseline cannot be used together with {name}")
 
 
-def _scan(names: tuple[str, ...], options: ScanOptions, settings: "Settings", *, stdin: bool) -> "Scan":
-    from hyperheat.cli.scanning import scan_paths, scan_stdin
-
-    return scan_stdin(names[0], options, settings) if stdin else scan_paths(names, options, settings)
+def _scan_stdin(checker: "Checker", name: str) -> "Scan":
+    return checker.scan_data(sys.stdin.buffer.read(checker.max_bytes + 1), name)
 
 
 def _write_baseline(scan: "Scan", *, quiet: bool) -> "Baseline":
     from hyperheat.check.baseline import make_baseline, write_baseline
-    from hyperheat.check.sources import Sources
     from hyperheat.report.safe import visible
 
     path = scan.settings.baseline
     if scan.interrupted:
-        raise ValueError(f"{path}: not written, since the scan was interrupted")
+        raise ValueError(f"{path}: not written because the scan was interrupted")
     assert path is not None
-    baseline = make_baseline(scan.report(show_all=True).findings, Sources(scan.files))
+    baseline = make_baseline(scan.report(show_all=True).findings, scan.sources)
     write_baseline(path, baseline)
     if not quiet:
-        put(f"Findings of all tiers in {visible(str(path))}: {len(baseline)}.\n", sys.stderr)
+        put(f"Wrote {len(baseline)} findings of all tiers to {visible(str(path))}.\n", sys.stderr)
     return baseline
 
 
 def _tell(report: "Report", scan: "Scan", format: Format, outputs: list[Output]) -> None:
     """Write the report to standard output, then to all files."""
-    from hyperheat.check.sources import Sources
     from hyperheat.report import text
     from hyperheat.report.formats import FORMATS
 
-    sources = Sources(scan.files)
+    sources = scan.sources
     if format == "text":
         put(text.render(report, sources, colour=colourful(sys.stdout)), sys.stdout)
     else:

@@ -13,12 +13,12 @@ _EXAMPLE = ("planted.py", "clean.py")
 
 
 def demo() -> None:
-    """Scan a few functions with planted bugs, and a few without."""
-    from hyperheat.check.discover import FoundFile
-    from hyperheat.check.judge import judge
+    """Check a few functions with planted bugs, and a few without."""
+    from hyperheat.check.discovery import FoundFile
+    from hyperheat.check.filters import make_report
     from hyperheat.check.scan import scan_files
+    from hyperheat.check.scanned import Sources
     from hyperheat.check.settings import Settings
-    from hyperheat.check.sources import Sources
     from hyperheat.detector.detector import load_detector
     from hyperheat.report import text
     from hyperheat.report.text import summarise
@@ -28,6 +28,6 @@ def demo() -> None:
     folder = Path(str(files("hyperheat") / "check" / "example"))
     example = [FoundFile(f"example/{name}", folder / name) for name in _EXAMPLE]
     scanned = tuple(scan_files(example, detector, jobs=len(example)))
-    report = judge(scanned, Settings(), detector, seconds=time.perf_counter() - start)
+    report = make_report(scanned, Settings(), detector, seconds=time.perf_counter() - start)
     put(text.render(report, Sources(scanned), colour=colourful(sys.stdout)), sys.stdout)
     put(summarise(report, colour=colourful(sys.stderr)), sys.stderr)

@@ -4,14 +4,12 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from hyperheat.check.discover import FoundFile, shown_path
-from hyperheat.check.judge import judge
-from hyperheat.check.records import ScannedFile, ScannedFunction
+from hyperheat.check.checker import Checker
+from hyperheat.check.discovery import FoundFile, shown_path
+from hyperheat.check.filters import make_report
 from hyperheat.check.scan import scan_data
-from hyperheat.check.settings import Settings
-from hyperheat.cli.limits import limits_of, max_file_bytes
-from hyperheat.cli.options import ScanOptions, read_settings
-from hyperheat.cli.scanning import known_findings, load_for
+from hyperheat.check.scanned import ScannedFile, ScannedFunction
+from hyperheat.cli.options import ScanOptions, make_checker, read_settings
 from hyperheat.detector.detector import Detector
 from hyperheat.files import SkippedFile, read_regular
 from hyperheat.report import LEVELS, Finding, FunctionHeat, SourceText
@@ -30,14 +28,15 @@ def explain_line(path: str, line: int, options: ScanOptions, *, colour: bool) ->
     Raises ValueError in one sentence if the file cannot be checked or has no such line.
     """
     settings = read_settings([path], options)
-    detector = load_for(options, settings)
+    checker = make_checker(options, settings)
+    detector = checker.detector
     absolute = Path(os.path.abspath(path))
     try:
-        data = read_regular(absolute, max_bytes=max_file_bytes(options))
+        data = read_regular(absolute, max_bytes=checker.max_bytes)
     except SkippedFile as error:
         raise ValueError(f"{path}: {error}") from None
     found = FoundFile(shown_path(absolute, Path.cwd()), absolute)
-    file = scan_data(data, found, detector, limits=limits_of(options))
+    file = scan_data(data, found, detector, limits=checker.limits)
     function = next((f for f in file.functions if f.line <= line <= f.end_line), None)
     text = file.text()
     if function is None or text is None:
@@ -46,7 +45,7 @@ def explain_line(path: str, line: int, options: ScanOptions, *, colour: bool) ->
         visible_line(f"{file.path}:{line} in {function.name}, lines {function.line} to {function.end_line}")
         + "\n",
         "".join(_listing(function.heat, text, line, detector, colour)),
-        "".join(_verdicts(file, function, settings, detector, colour)),
+        "".join(_verdicts(file, function, checker, colour)),
     ]
     return "\n".join(parts)
 
@@ -58,8 +57,8 @@ def _nothing_there(file: ScannedFile, line: int) -> str:
             where = f" (line {error.line})" if error.line else ""
             return f"{place}: not checked: {error.reason}{where}"
     near = min(file.functions, key=lambda f: min(abs(f.line - line), abs(f.end_line - line)), default=None)
-    there = "there is none" if near is None else f"the nearest is {near.name} in line {near.line}"
-    return f"{place}: expected a line of a function, since only functions are checked; {there}"
+    there = "the file has none" if near is None else f"the nearest is {near.name} in line {near.line}"
+    return f"{place}: only functions are checked, and this line is not in one; {there}"
 
 
 def _listing(
@@ -82,19 +81,17 @@ def _listing(
         yield f"{gutter} {code}".rstrip() + "\n"
 
 
-def _verdicts(
-    file: ScannedFile, function: ScannedFunction, settings: Settings, detector: Detector, colour: bool
-) -> Iterator[str]:
+def _verdicts(file: ScannedFile, function: ScannedFunction, checker: Checker, colour: bool) -> Iterator[str]:
     """Each place that may be wrong, how sure that is, and whether it is reported."""
     if function.no_bug is None:
-        least = detector.calibration.min_candidates
-        yield f"Not judged: the model was trained and measured on functions with at least {least} candidate changes.\n"
+        least = checker.detector.calibration.min_candidates
+        yield f"Not scored: the model was trained and measured on functions with at least {least} candidate changes.\n"
         return
     yield (
-        f"The model's own probability that nothing is wrong here is {function.no_bug:.3f}. "
-        "What may be wrong, surest first:\n\n"
+        f"The model gives a probability of {function.no_bug:.3f} that this function has no bug. "
+        "What may be wrong, most likely first:\n\n"
     )
-    reasons = _Reasons(file, settings, detector)
+    reasons = _Reasons(file, checker)
     for suspect in function.suspects:
         finding = suspect.finding
         sure = painted(f"{finding.confidence:.3f} {finding.tier}", LEVELS[finding.tier], colour=colour)
@@ -112,34 +109,35 @@ def _verdicts(
 class _Reasons:
     """Why a finding of a file is reported or not."""
 
-    def __init__(self, file: ScannedFile, settings: Settings, detector: Detector) -> None:
-        baseline = known_findings(settings)
+    def __init__(self, file: ScannedFile, checker: Checker) -> None:
+        settings, detector, baseline = checker.settings, checker.detector, checker.read_baseline()
         self._file, self._settings, self._calibration = file, settings, detector.calibration
-        self._reported = judge([file], settings, detector, baseline=baseline).findings
-        self._new = judge([file], settings, detector, baseline=baseline, show_all=True).findings
-        self._all = judge([file], settings, detector, show_all=True).findings
+        self._reported = make_report([file], settings, detector, baseline=baseline).findings
+        self._new = make_report([file], settings, detector, baseline=baseline, show_all=True).findings
+        self._all = make_report([file], settings, detector, show_all=True).findings
 
     def of(self, finding: Finding) -> str:
         """The reason in one sentence."""
         if finding in self._reported:
             return "Reported."
         if finding.rule not in self._settings.rules_for(self._file.file.path):
-            return f"Not reported: {finding.rule} is not looked for here."
+            return f"Not reported: {finding.rule} is disabled for this file."
         for comment in self._file.suppressions:
             if comment.covers(finding):
-                return f"Not reported: the comment in line {comment.line} keeps it quiet."
+                return f"Not reported: suppressed by the comment in line {comment.line}."
         if finding in self._new:
             return f"Not reported: {self._threshold()}."
         if finding in self._all:
             return "Not reported: it is in the baseline."
-        return f"Not reported: less sure than of any function ({self._calibration.bug_rate:.1%})."
+        least = self._calibration.bug_rate
+        return f"Not reported: its confidence is below the assumed share of buggy functions ({least:.1%})."
 
     def _threshold(self) -> str:
         settings, calibration = self._settings, self._calibration
         if settings.min_confidence is not None:
-            return f"shown from confidence {settings.min_confidence:g} on (min-confidence)"
+            return f"its confidence is below {settings.min_confidence:g} (min-confidence)"
         if settings.min_precision is not None:
             least = calibration.at_precision(settings.min_precision).confidence
-            return f"shown from confidence {least:g} on (min-precision {settings.min_precision:g})"
+            return f"its confidence is below {least:g} (min-precision {settings.min_precision:g})"
         least = calibration.tiers.get(settings.tier, 0.0)
-        return f"shown from tier {settings.tier} on, confidence {least:g} (--show-all)"
+        return f"its confidence is below {least:g}, where tier {settings.tier} starts (--show-all)"

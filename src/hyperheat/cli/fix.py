@@ -6,13 +6,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from hyperheat.cli.options import DEFAULTS, OUTPUT, ScanOptions, flag, read_settings
+from hyperheat.cli.options import DEFAULTS, OUTPUT, ScanOptions, flag, make_checker, read_settings
 from hyperheat.cli.outputs import colourful, put
 from hyperheat.cli.refusal import fail
 
 if TYPE_CHECKING:
-    from hyperheat.check.fixing import Repair
-    from hyperheat.check.records import ScannedFile
+    from hyperheat.check.repairs import Repair
+    from hyperheat.check.scanned import ScannedFile
     from hyperheat.report import Finding
     from hyperheat.workers.limits import Limits
 
@@ -27,19 +27,17 @@ def fix(
     write: Annotated[bool, flag(OUTPUT)] = False,
     allow_dirty: Annotated[bool, flag(OUTPUT)] = False,
 ) -> None:
-    """Show the repairs that check suggests as a patch, or apply them.
+    """Show the repairs that `check` suggests as a patch, or apply them.
 
     Parameters
     ----------
     paths
-        Files and folders; the current folder if there are none.
+        Files and folders to repair. Default: the current folder.
     write
-        Apply the repairs, to files that git tracks and that have no changes.
+        Apply the repairs to files that git tracks and that have no uncommitted changes.
     allow_dirty
-        With --write: also to files with changes, and to those that git does not have.
+        With --write, also change files that have uncommitted changes or are not tracked by git.
     """
-    from hyperheat.cli.limits import limits_of
-    from hyperheat.cli.scanning import known_findings, scan_paths
     from hyperheat.report.safe import visible_line
     from hyperheat.report.text import summarise
     from hyperheat.workers.serve import WorkersError
@@ -47,18 +45,19 @@ def fix(
     names = paths or (".",)
     try:
         if allow_dirty and not write:
-            raise ValueError("--allow-dirty: expected --write beside it, got none")
+            raise ValueError("--allow-dirty requires --write")
         settings = read_settings(names, options)
-        baseline = known_findings(settings)
-        scan = scan_paths(names, options, settings)
+        checker = make_checker(options, settings)
+        baseline = checker.read_baseline()
+        scan = checker.scan_paths(names)
         if scan.interrupted:
-            put("Interrupted: nothing was repaired.\n", sys.stderr)
+            put("Interrupted: no files were changed.\n", sys.stderr)
             raise SystemExit(_INTERRUPTED)
         report = scan.report(baseline=baseline)
         if not options.quiet:
             put(summarise(report, colour=colourful(sys.stderr), hints=False), sys.stderr)
         refused: dict[str, str] = {}
-        repairs = _plan(scan.files, report.findings, refused, limits_of(options))
+        repairs = _plan(scan.files, report.findings, refused, checker.limits)
         done = _write(repairs, refused, allow_dirty=allow_dirty) if write else _show(repairs)
     except (ValueError, OSError, WorkersError) as error:
         fail(error)
@@ -91,7 +90,7 @@ def _plan(
 
     Why others cannot be made goes to `refused`.
     """
-    from hyperheat.check.fixing import FixError, find_problems, plan_repair
+    from hyperheat.check.repairs import FixError, find_problems, plan_repair
 
     by_path = {file.path: file for file in files}
 
@@ -124,7 +123,7 @@ def _show(repairs: "Iterable[Repair]") -> _Done:
 
 def _write(repairs: "Iterable[Repair]", refused: dict[str, str], *, allow_dirty: bool) -> _Done:
     """Write what can be written, and say why the rest cannot."""
-    from hyperheat.check.fixing import FixError, write_repair
+    from hyperheat.check.repairs import FixError, write_repair
 
     done = _Done()
     for repair in repairs:
@@ -141,6 +140,6 @@ def _summary(done: _Done, *, written: bool) -> str:
         return "No repairs.\n"
     repairs = f"{done.repairs} {'repair' if done.repairs == 1 else 'repairs'}"
     files = f"{done.files} {'file' if done.files == 1 else 'files'}"
-    more = f" {done.left} more in the same functions wait for the next run." if done.left else ""
+    more = f" {done.left} more in the same functions: run again after these." if done.left else ""
     how = "written" if written else "shown (--write to apply)"
     return f"{repairs} in {files} {how}.{more}\n"

@@ -3,18 +3,29 @@
 Modules of commands import little, so that `--help` answers at once: the rest is imported when a command runs.
 """
 
-import os
+import math
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Group, Parameter
 
 if TYPE_CHECKING:
+    from hyperheat.check.checker import Checker
     from hyperheat.check.settings import Settings
 
-__all__ = ["DEFAULTS", "OUTPUT", "ScanOptions", "Tier", "flag", "read_settings"]
+__all__ = [
+    "DEFAULTS",
+    "OUTPUT",
+    "ScanOptions",
+    "Tier",
+    "flag",
+    "make_checker",
+    "parse_size",
+    "read_settings",
+]
 
 Tier = Literal["A", "B", "C"]
 
@@ -22,6 +33,12 @@ _FINDINGS = Group("Which findings", sort_key=1)
 _FILES = Group("Which files", sort_key=2)
 OUTPUT = Group("Output", sort_key=3)
 _RUNNING = Group("Running", sort_key=4)
+
+
+_UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30}
+_SIZE = re.compile(r"(\d{1,12}(?:\.\d{1,6})?)\s*([KMG]I?B)?", re.IGNORECASE)
+_LEAST_MEMORY = 256_000_000  # less would not hold the model
+_MOST_BYTES = 100_000_000  # beyond, a file is no source code
 
 
 def flag(group: Group, *short: str) -> Parameter:
@@ -32,44 +49,44 @@ def flag(group: Group, *short: str) -> Parameter:
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class ScanOptions:
-    """What to scan and what to show; options that are not given are as the settings in pyproject.toml say."""
+    """What to check and what to show. Options that are not given default to the settings in pyproject.toml."""
 
     tier: Annotated[Tier | None, flag(_FINDINGS)] = None
-    """The lowest tier to show: A unless told otherwise, B for A and B, C for all."""
+    """Lowest tier to show: A, B (for A and B) or C (for all). Default: A."""
     min_confidence: Annotated[float | None, flag(_FINDINGS)] = None
-    """Show findings from this confidence on, 0 to 1, whatever their tier."""
+    """Only show findings with at least this confidence (0 to 1), whatever their tier."""
     min_precision: Annotated[float | None, flag(_FINDINGS)] = None
-    """Show findings from the confidence on at which this share of them was right, and say where that was measured."""
+    """Only show findings at or above the confidence that reached this precision (0 to 1) when measured."""
     select: Annotated[tuple[str, ...], flag(_FINDINGS)] = ()
-    """Look for these rules only, such as HH101,HH3."""
+    """Comma-separated list of rules to enable, such as HH101,HH3."""
     ignore: Annotated[tuple[str, ...], flag(_FINDINGS)] = ()
-    """Do not look for these rules."""
+    """Comma-separated list of rules to disable."""
     since: Annotated[str | None, flag(_FINDINGS)] = None
-    """Only functions that changed since the history of this commit, branch or tag and ours went apart."""
+    """Only report functions that changed since the merge base with this commit, branch or tag."""
     baseline: Annotated[Path | None, flag(_FINDINGS)] = None
-    """Leave out the findings that are listed in this file."""
+    """Do not report the findings listed in this file."""
     exclude: Annotated[tuple[str, ...], flag(_FILES)] = ()
-    """Leave out files and folders that fit this pattern of .gitignore; takes the place of `exclude` in the settings."""
+    """Pattern, as in .gitignore, of files and folders to skip; overrides the `exclude` setting. May be repeated."""
     no_gitignore: Annotated[bool, flag(_FILES)] = False
-    """Look also at what .gitignore files name."""
+    """Check files that .gitignore excludes, too."""
     force_exclude: Annotated[bool, flag(_FILES)] = False
-    """Leave out excluded files even if they are named, for hooks that name every file."""
+    """Apply exclusions even to files passed on the command line, as pre-commit hooks do."""
     model: Annotated[Path | None, flag(_RUNNING)] = None
-    """The folder of an exported detector, in place of the one that comes with the package."""
+    """Folder of an exported detector to use instead of the built-in one."""
     jobs: Annotated[int | None, flag(_RUNNING, "-j")] = None
-    """How many processes; as many as there are processors unless told otherwise."""
+    """Number of processes. Default: the number of processors."""
     cache_dir: Annotated[Path | None, flag(_RUNNING)] = None
-    """The folder for results of earlier scans, in place of the one in your home or in HYPERHEAT_CACHE."""
+    """Folder of the cache. Default: $HYPERHEAT_CACHE, or a folder in your home."""
     no_cache: Annotated[bool, flag(_RUNNING)] = False
-    """Neither read nor write results of earlier scans."""
+    """Do not read or write the cache."""
     timeout: Annotated[float | None, flag(_RUNNING)] = None
-    """Seconds for a file, of which each function may use a thirtieth as work; 300 unless told otherwise."""
+    """Time limit per file in seconds; each function may use a thirtieth of it. Default: 300."""
     max_memory: Annotated[str | None, flag(_RUNNING)] = None
-    """Memory of each process that looks at files, such as 2GB; 1GiB unless told otherwise."""
+    """Memory limit per process, such as 2GB. Default: 1GiB."""
     max_file_size: Annotated[str | None, flag(_RUNNING)] = None
-    """Skip larger files; 1MB unless told otherwise."""
+    """Skip files larger than this. Default: 1MB."""
     quiet: Annotated[bool, flag(OUTPUT, "-q")] = False
-    """No progress and no summary on standard error."""
+    """Do not print progress and summary to standard error."""
 
     def as_settings(self) -> dict[str, object]:
         """The options that are also settings, by their keys in pyproject.toml; None for those that were not given."""
@@ -95,12 +112,56 @@ def read_settings(
     paths: Sequence[str], options: ScanOptions, more: Mapping[str, object] | None = None
 ) -> "Settings":
     """The settings of the project that holds the paths, changed by options, and by more of them by their keys."""
-    from hyperheat.check.settings import Settings, find_settings, load_settings, override_settings
+    from hyperheat.check.settings import override_settings, settings_for
 
-    start = os.path.commonpath([os.path.abspath(path) for path in paths])
-    source = find_settings(Path(start))
-    settings = Settings() if source is None else load_settings(source)
-    return override_settings(settings, options.as_settings() | dict(more or {}), folder=Path.cwd())
+    return override_settings(settings_for(paths), options.as_settings() | dict(more or {}), folder=Path.cwd())
+
+
+def make_checker(options: ScanOptions, settings: "Settings") -> "Checker":
+    """What checks code as the options say. Raises ValueError if one of them cannot be used."""
+    from hyperheat.check import checker
+    from hyperheat.check.cache import Cache
+
+    limits, max_bytes = checker.LIMITS, checker.MAX_BYTES
+    if options.timeout is not None:
+        if not 0 < options.timeout < math.inf:
+            raise ValueError(f"--timeout: expected a number of seconds above 0, got {options.timeout:g}")
+        share = limits.seconds / (limits.work_seconds or 1)
+        work_seconds = math.ceil(options.timeout / share)
+        limits = replace(limits, seconds=options.timeout, work_seconds=work_seconds)
+    if options.max_memory is not None:
+        limits = replace(limits, memory=parse_size("--max-memory", options.max_memory, least=_LEAST_MEMORY))
+    if options.max_file_size is not None:
+        max_bytes = parse_size("--max-file-size", options.max_file_size, least=1, most=_MOST_BYTES)
+    detector = checker.load_detector(options.model)
+    return checker.Checker(
+        settings=settings,
+        detector=detector,
+        since=options.since,
+        cache=None if options.no_cache else Cache.open(detector, options.cache_dir),
+        limits=limits,
+        max_bytes=max_bytes,
+        quiet=options.quiet,
+    )
+
+
+def parse_size(option: str, text: str, *, least: int, most: int = 1 << 50) -> int:
+    """A number of bytes, given as 500000, 500KB or 0.5MB.
+
+    >>> parse_size("--max-memory", "1.5GB", least=1)
+    1500000000
+    """
+    match = _SIZE.fullmatch(text.strip())
+    size = int(float(match[1]) * _UNITS[(match[2] or "").upper()]) if match else -1
+    if not least <= size <= most:
+        between = f"from {_shown(least)}" + (f" to {_shown(most)}" if most < 1 << 50 else "")
+        raise ValueError(f"{option}: expected a size {between}, such as 500MB, got {text!r}")
+    return size
+
+
+def _shown(size: int) -> str:
+    unit = next(unit for unit in ("GB", "MB", "KB", "") if size % _UNITS[unit] == 0 and size >= _UNITS[unit])
+    return f"{size // _UNITS[unit]}{unit or ' byte'}"
 
 
 def _listed(texts: tuple[str, ...]) -> list[str] | None:

@@ -16,11 +16,11 @@ from hyperheat.bugs.corpus.packages import CorpusError
 from hyperheat.bugs.mining.archive import Archive, open_archive
 from hyperheat.bugs.mining.prefilter import Functions, Place, tokens
 from hyperheat.bugs.mining.registry import Registry, Release
-from hyperheat.check.discover import FoundFile
-from hyperheat.check.judge import judge
+from hyperheat.check.discovery import FoundFile
+from hyperheat.check.filters import make_report
 from hyperheat.check.scan import scan_files
+from hyperheat.check.scanned import Sources
 from hyperheat.check.settings import Settings
-from hyperheat.check.sources import Sources
 from hyperheat.detector.detector import Detector
 from hyperheat.progress import Progress
 from hyperheat.report import LEVELS, Finding
@@ -202,7 +202,7 @@ def _check_release(
         files = [FoundFile(path, Path(folder, path)) for path in sources.files]
         scanned = list(scan_files(files, detector, jobs=jobs))
         texts = {path: source.text for path, source in Sources(scanned).items()}
-    report = judge(scanned, Settings(), detector, show_all=True)
+    report = make_report(scanned, Settings(), detector, show_all=True)
     plain = [finding for finding in report.findings if "\r" not in texts[finding.path]]
     return plain, texts, report.summary.functions
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from hyperheat.check import discover as module
-from hyperheat.check.discover import Selection, discover
+from hyperheat.check import discovery as module
+from hyperheat.check.discovery import Selection, discover
 from hyperheat.check.gitignore import Globs
 
 

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from tests.check.scores import CALIBRATION, pseudo_scores, scores_of
 
-from hyperheat.check import examine as limits
-from hyperheat.check.discover import FoundFile
-from hyperheat.check.examine import examine, examine_text
-from hyperheat.check.records import ScannedFile, read_record
+from hyperheat.check import analysis as limits
+from hyperheat.check.analysis import analyse, analyse_text
+from hyperheat.check.discovery import FoundFile
+from hyperheat.check.records import ErrorRecord, FileRecord
+from hyperheat.check.scanned import ScannedFile, read_record
 from hyperheat.detector import SampleScores
 from hyperheat.detector.calibration import Calibration
 from hyperheat.detector.sample import Candidates, Sample
@@ -27,7 +28,7 @@ def scan(text: str, weigh: Weigh | None = None, calibration: Calibration = CALIB
     def score(sample: Sample) -> SampleScores:
         return pseudo_scores(sample) if weigh is None else scores_of(sample, weigh(sample.candidates))
 
-    record = examine_text(text, (), score, calibration)
+    record = analyse_text(text, (), score, calibration)
     return read_record(record, FoundFile("a.py", Path("a.py")), calibration, source=text)
 
 
@@ -145,8 +146,8 @@ def assert_not_judged(file: ScannedFile) -> None:
     ids=["syntax", "bytes", "encoding", "line", "functions"],
 )
 def test_what_is_refused_says_why(data, error):
-    record = examine(data, (), pseudo_scores, CALIBRATION)
-    assert (record["functions"], record["errors"]) == ([], [error])
+    record = analyse(data, (), pseudo_scores, CALIBRATION)
+    assert record == FileRecord(errors=(ErrorRecord(*error),))
 
 
 def test_a_function_that_is_too_large_leaves_the_others_alone(monkeypatch):

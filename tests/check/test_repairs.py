@@ -6,9 +6,9 @@ import stat
 from pathlib import Path
 
 import pytest
-from tests.check.repairs import AREA, FIXED, SCALE, SOURCE, commit_all, make_finding, make_repair
+from tests.check.made_repairs import AREA, FIXED, SCALE, SOURCE, commit_all, make_finding, make_repair
 
-from hyperheat.check.fixing import FixError, Repair, find_problems, write_repair
+from hyperheat.check.repairs import FixError, Repair, find_problems, write_repair
 
 
 @pytest.fixture
@@ -60,10 +60,7 @@ def test_overlapping_edits_are_not_joined(file):
 def test_a_result_that_is_no_python_is_told(file):
     broken = make_repair(file, findings=(make_finding((2, 18, 2, 19, "not")),))
     (_, problem), (_, none) = find_problems([broken, make_repair(file)])
-    assert (
-        problem
-        == "expected Python after the repair, got: <source>:2: not valid Python 3: invalid syntax"
-    )
+    assert problem == "expected Python after the repair, got: <source>:2: not valid Python 3: invalid syntax"
     assert none is None
 
 

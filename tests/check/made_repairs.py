@@ -3,8 +3,8 @@
 import subprocess
 from pathlib import Path
 
-from hyperheat.check.discover import FoundFile
-from hyperheat.check.fixing import Repair, plan_repair
+from hyperheat.check.discovery import FoundFile
+from hyperheat.check.repairs import Repair, plan_repair
 from hyperheat.report import FileEdit, Finding, Fix
 
 SOURCE = "def area(width, height):\n    return width * width\n\n\ndef scale(factor, by):\n    return factor * factor\n"

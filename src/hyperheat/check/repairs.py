@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from hyperheat.check.analysis import read_text
 from hyperheat.check.changes import why_not_clean
-from hyperheat.check.discover import MAX_BYTES, FoundFile
+from hyperheat.check.discovery import MAX_BYTES, FoundFile
 from hyperheat.check.encoding import decode, encode
-from hyperheat.check.examine import read_text
+from hyperheat.check.preload import MODULES
 from hyperheat.check.scan import LIMITS
-from hyperheat.check.workers import MODULES
 from hyperheat.files import SkippedFile, read_regular, refuse_links_out, remove_leftovers, write_whole
 from hyperheat.pycode import SourceError
 from hyperheat.pycode.syntax.python_source import PythonSource

@@ -12,18 +12,17 @@ from dataclasses import dataclass
 import hyperheat
 from hyperheat.check.baseline import Baseline, Compared, compare_to_baseline
 from hyperheat.check.changes import Changes
-from hyperheat.check.records import ScannedFile, ScannedFunction
+from hyperheat.check.scanned import ScannedFile, ScannedFunction, Sources
 from hyperheat.check.settings import Settings
-from hyperheat.check.sources import Sources
 from hyperheat.check.suppressions import Suppressed, suppress
 from hyperheat.detector.calibration import HELD_OUT, Calibration
 from hyperheat.detector.detector import Detector
 from hyperheat.report.finding import LEVELS, Finding, Model, Report, ScanError, Summary, sort_findings
 
-__all__ = ["judge"]
+__all__ = ["make_report"]
 
 
-def judge(
+def make_report(
     files: Sequence[ScannedFile],
     settings: Settings,
     detector: Detector,
@@ -92,7 +91,7 @@ def _threshold(settings: Settings, calibration: Calibration, *, show_all: bool) 
     if settings.min_precision is not None:
         point = calibration.at_precision(settings.min_precision)
         note = (
-            f"Shown from confidence {point.confidence:g} on, where {point.precision:.0%} of findings were right "
+            f"Showing findings with a confidence of at least {point.confidence:g}: {point.precision:.0%} of them were right "
             f"(at least {point.lower:.0%}, with 97.5 % certainty) on {HELD_OUT} with planted bugs, "
             f"if {calibration.held_out.bug_rate:.1%} of functions have one."
         )
@@ -144,5 +143,7 @@ def _notes(commented: Mapping[str, Suppressed], compared: Compared) -> list[str]
     ]
     if compared.stale:
         count = len(compared.stale)
-        notes.append(f"{count} {'entry' if count == 1 else 'entries'} of the baseline no longer found.")
+        notes.append(
+            f"{count} baseline {'entry no longer matches' if count == 1 else 'entries no longer match'} a finding."
+        )
     return notes

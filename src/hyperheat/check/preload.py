@@ -16,7 +16,7 @@ __all__ = ["MODULES", "load_once", "start_early"]
 MODULES = (
     "numpy",
     "hyperheat.check.scan",
-    "hyperheat.check.examine",
+    "hyperheat.check.analysis",
     "hyperheat.detector.scorer",
 )
 """What workers import, what the model needs first: it is loaded beside the rest."""

@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 from tests.check.scores import CALIBRATION, scores_of
 
+from hyperheat.check.analysis import analyse_text
 from hyperheat.check.baseline import make_baseline
 from hyperheat.check.changes import Changes
-from hyperheat.check.discover import FoundFile
-from hyperheat.check.examine import examine_text
-from hyperheat.check.judge import judge
-from hyperheat.check.records import ScannedFile, read_record
+from hyperheat.check.discovery import FoundFile
+from hyperheat.check.filters import make_report
+from hyperheat.check.scanned import ScannedFile, Sources, read_record
 from hyperheat.check.settings import Settings, override_settings
-from hyperheat.check.sources import Sources
 from hyperheat.detector.detector import Detector
 from hyperheat.report.finding import Model, ScanError
 
@@ -31,7 +30,7 @@ def guess(a, b, c, d, e):
 
 def scan(text: str = SOURCE) -> ScannedFile:
     """In each function the first candidate has all but a tenth: 0.9 alone, otherwise shared by all of its place."""
-    record = examine_text(
+    record = analyse_text(
         text, (), lambda sample: scores_of(sample, _weights(len(sample.candidates))), CALIBRATION
     )
     return read_record(record, FoundFile("a.py", Path("/a.py")), CALIBRATION, source=text)
@@ -52,7 +51,7 @@ def options(**values: object) -> Settings:
 
 
 def test_the_best_tier_is_shown_and_the_others_are_counted():
-    report = judge([scan()], Settings(), DETECTOR)
+    report = make_report([scan()], Settings(), DETECTOR)
     assert shown(report) == [("sure", "A", 0.9)]
     assert report.summary.hidden == {"B": 1, "C": 1}
     assert (report.summary.files, report.summary.functions) == (1, 3)
@@ -74,39 +73,39 @@ def test_the_best_tier_is_shown_and_the_others_are_counted():
     ids=str,
 )
 def test_tiers_thresholds_and_rules(settings, functions):
-    assert [name for name, _, _ in shown(judge([scan()], settings, DETECTOR))] == functions
+    assert [name for name, _, _ in shown(make_report([scan()], settings, DETECTOR))] == functions
 
 
 def test_a_threshold_from_a_precision_says_what_was_measured_and_on_what():
-    report = judge([scan()], options(min_precision=0.9), DETECTOR)
+    report = make_report([scan()], options(min_precision=0.9), DETECTOR)
     assert report.summary.notes[0] == (
-        "Shown from confidence 0.5 on, where 90% of findings were right (at least 80%, with 97.5 % certainty) on "
-        "held-out packages with planted bugs, if 5.0% of functions have one."
+        "Showing findings with a confidence of at least 0.5: 90% of them were right (at least 80%, with 97.5 % certainty) "
+        "on held-out packages with planted bugs, if 5.0% of functions have one."
     )
     with pytest.raises(ValueError, match=r"the best that was measured is 0\.90"):
-        judge([scan()], options(min_precision=0.95), DETECTOR)
+        make_report([scan()], options(min_precision=0.95), DETECTOR)
 
 
 def test_comments_keep_findings_quiet_and_those_without_use_are_told():
-    report = judge([scan(SOURCE.replace("not a", "not a  # hyperheat: ignore"))], Settings(), DETECTOR)
+    report = make_report([scan(SOURCE.replace("not a", "not a  # hyperheat: ignore"))], Settings(), DETECTOR)
     assert (shown(report), report.summary.suppressed) == ([], 1)
     assert report.summary.notes == ("a.py:8:15: unused suppression: no HH401 to ignore here.",)
 
 
 def test_known_findings_are_not_shown_and_lost_ones_are_counted():
     file = scan()
-    everything = judge([file], Settings(), DETECTOR, show_all=True)
+    everything = make_report([file], Settings(), DETECTOR, show_all=True)
     assert len(everything.findings) == 3
     baseline = make_baseline(everything.findings, Sources([file]))
-    report = judge([file], Settings(), DETECTOR, baseline=baseline, show_all=True)
+    report = make_report([file], Settings(), DETECTOR, baseline=baseline, show_all=True)
     assert (shown(report), report.summary.known) == ([], 3)
-    less = judge([scan("def other(): ...\n")], Settings(), DETECTOR, baseline=baseline)
-    assert less.summary.notes == ("3 entries of the baseline no longer found.",)
+    less = make_report([scan("def other(): ...\n")], Settings(), DETECTOR, baseline=baseline)
+    assert less.summary.notes == ("3 baseline entries no longer match a finding.",)
 
 
 def test_only_functions_that_changed_are_looked_at():
     changes = Changes({Path("/a.py"): (range(5, 6),)}, frozenset())
-    report = judge([scan()], Settings(), DETECTOR, changes=changes, show_all=True)
+    report = make_report([scan()], Settings(), DETECTOR, changes=changes, show_all=True)
     assert [name for name, _, _ in shown(report)] == ["unsure"]
     assert report.summary.functions == 1
 
@@ -115,10 +114,10 @@ def test_a_finding_less_sure_than_any_function_before_looking_is_none():
     names = ", ".join(f"a{i}" for i in range(30))
     file = scan(f"def f({names}):\n    return a0\n")
     assert file.functions[0].suspects[0].finding.confidence < CALIBRATION.bug_rate
-    assert judge([file], Settings(), DETECTOR, show_all=True).findings == ()
+    assert make_report([file], Settings(), DETECTOR, show_all=True).findings == ()
 
 
 def test_errors_of_the_search_and_of_the_scan_are_all_told():
     error = ScanError(path="b.py", rule="HH901", reason="too large")
-    report = judge([scan("def f(:\n")], Settings(), DETECTOR, errors=[error])
+    report = make_report([scan("def f(:\n")], Settings(), DETECTOR, errors=[error])
     assert [(e.path, e.rule) for e in report.errors] == [("a.py", "HH900"), ("b.py", "HH901")]

@@ -1,0 +1,323 @@
+"""What a worker does with one file: text in, its record out.
+
+    analyse(data, known, score, calibration)  ->  FileRecord
+
+Every function becomes a question for the detector; the answer is made into places, repairs, messages, confidence and
+heat, from log-probabilities that are rounded first, so that the last bits of a processor's arithmetic decide nothing.
+
+A file may be made to do harm, so scans call this in processes that can be ended.
+"""
+
+import ast
+import hashlib
+import math
+import re
+import warnings
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+
+from hyperheat.check.encoding import SlowEncodingError, decode, without_stray_bytes
+from hyperheat.check.records import (
+    EditRecord,
+    ErrorRecord,
+    FileRecord,
+    FunctionRecord,
+    HeatRecord,
+    ListedFunction,
+    PartialRecord,
+    PlaceRecord,
+    RepairRecord,
+    join_parts,
+)
+from hyperheat.check.suppressions import find_suppressions
+from hyperheat.detector import SampleScores, Scorer
+from hyperheat.detector.calibration import Calibration
+from hyperheat.detector.manifest import ModelError
+from hyperheat.detector.sample import Origin, Sample, encode_candidates
+from hyperheat.pycode import FunctionGraph, ModuleGraphs, SourceError, TooMuchSource, extract
+from hyperheat.pycode.syntax.python_source import MAX_CHARACTERS, PythonSource
+from hyperheat.report.source import SourceText
+from hyperheat.rewrites import KINDS, Rewrite, candidates, edits_in_file
+from hyperheat.workers.limits import Limits
+
+__all__ = [
+    "ALTERNATIVES",
+    "MAX_CANDIDATES",
+    "MAX_FUNCTIONS",
+    "MAX_LINE",
+    "MAX_NODES",
+    "MAX_PLACES",
+    "Question",
+    "Score",
+    "analyse",
+    "analyse_parts",
+    "analyse_text",
+    "answer",
+    "make_question",
+    "read_module",
+    "read_text",
+    "try_model",
+]
+
+MAX_LINE = 20_000
+"""Characters of the longest line that is read; longer ones are data, or made by machines."""
+MAX_FUNCTIONS = 2_000
+"""Functions, and classes, of the largest file that is read; inner ones count, and so do mentions in text."""
+MAX_NODES = 8_000
+"""Nodes of the largest function that is scored: the standard library's largest have about as many."""
+MAX_CANDIDATES = 40_000
+"""Candidates of the largest function that is scored; their number grows with its square."""
+
+ALTERNATIVES = 3
+"""Other repairs that are told for one place."""
+MAX_PLACES = 10
+"""Places that are told for one function."""
+
+Score = Callable[[Sample], SampleScores]
+"""What a detector says of a function; raises TooMuchSource if that is too large for it."""
+
+_LINE_END = re.compile(r"[\r\n]")
+_NOWHERE = Origin(project="", version="", path="", function="", line=1)
+_DIGITS = 4
+_LEAST = 0.01  # less confidence is not worth telling, of heat and of other repairs
+_TRIAL = "def first(items, default):\n    if len(items) > 1:\n        return get(items, default)\n    return default\n"
+_NO_TOKENS = np.empty(0, dtype=np.int32)  # only models that read tokens need them
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A function, its candidate rewrites in the order of the sample, and the sample that a detector reads.
+
+    `text` is that of the function's file if its line ends are not all bare newlines.
+    """
+
+    function: FunctionGraph
+    rewrites: tuple[Rewrite, ...]
+    sample: Sample
+    text: str | None
+
+
+def analyse(data: bytes, known: Collection[str], score: Score, calibration: Calibration) -> FileRecord:
+    """The record of a file, without the functions whose digests are known."""
+    return join_parts(analyse_parts(data, known, score, calibration), known)
+
+
+def analyse_text(text: str, known: Collection[str], score: Score, calibration: Calibration) -> FileRecord:
+    """The same from the text of a file."""
+    return join_parts(_text_parts(text, known, score, calibration, MAX_CHARACTERS), known)
+
+
+def analyse_parts(
+    data: bytes,
+    known: Collection[str],
+    score: Score,
+    calibration: Calibration,
+    *,
+    max_characters: int = MAX_CHARACTERS,
+) -> Iterator[PartialRecord]:
+    """The record of a file in parts, as `join_parts` takes them, each as soon as it is done."""
+    try:
+        text = read_text(data)
+    except SourceError as error:
+        yield PartialRecord(errors=(_error(error),))
+    else:
+        yield from _text_parts(text, known, score, calibration, max_characters)
+
+
+def _text_parts(
+    text: str, known: Collection[str], score: Score, calibration: Calibration, max_characters: int
+) -> Iterator[PartialRecord]:
+    try:
+        module = read_module(text, max_characters=max_characters)
+    except SourceError as error:
+        yield PartialRecord(errors=(_error(error),))
+        return
+    source = SourceText(text)
+    lines = [_lines(function, source) for function in module.functions]
+    digests = [_digest(*pair) for pair in zip(lines, module.functions, strict=True)]
+    yield PartialRecord(
+        functions=tuple(
+            ListedFunction(function.name, function.span[0], digest)
+            for function, digest in zip(module.functions, digests, strict=True)
+        ),
+        errors=tuple(map(_error, module.refused)),
+        comments=find_suppressions(source),
+    )
+    done = set(known)
+    for function, of_function, digest in zip(module.functions, lines, digests, strict=True):
+        if digest in done:
+            continue
+        done.add(digest)
+        try:
+            question = make_question(function, text if "\r" in of_function else None)
+            yield PartialRecord(known={digest: answer(question, score, calibration)})
+        except TooMuchSource as error:
+            yield PartialRecord(refused={digest: error.problem})
+
+
+def read_module(text: str, *, max_characters: int = MAX_CHARACTERS) -> ModuleGraphs:
+    """The functions of a text; raises SourceError if it cannot be read, or is larger than what is read."""
+    _check_lines(text)
+    return extract(text, max_characters=max_characters)
+
+
+def read_text(data: bytes) -> str:
+    """The text of a file; raises SourceError if Python could not read it."""
+    try:
+        text = decode(data)[0]
+    except SlowEncodingError as error:
+        raise TooMuchSource(None, 1, str(error)) from None
+    except (SyntaxError, LookupError, UnicodeError):
+        PythonSource.read(data)  # which says what is wrong with it
+        raise
+    clean = without_stray_bytes(text)
+    if clean != text and not _is_compiled(data):
+        PythonSource.read(data)
+    return clean
+
+
+def _is_compiled(data: bytes) -> bool:
+    """Whether Python takes bytes that are not all text: it does so in comments."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(data, "<source>", "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+def _check_lines(text: str) -> None:
+    longest = max(map(len, _LINE_END.split(text)))
+    if longest > MAX_LINE:
+        raise TooMuchSource(None, None, f"expected lines of at most {MAX_LINE} characters, got {longest}")
+    for word in ("def", "class"):
+        if (count := text.count(f"{word} ")) > MAX_FUNCTIONS:
+            problem = f"expected `{word}` at most {MAX_FUNCTIONS} times, got it {count} times"
+            raise TooMuchSource(None, None, problem)
+
+
+def _error(error: SourceError) -> ErrorRecord:
+    rule = "HH901" if isinstance(error, TooMuchSource) else "HH900"
+    return ErrorRecord(rule, error.problem, error.line)
+
+
+def make_question(function: FunctionGraph, text: str | None) -> Question:
+    """What the detector is asked about a function."""
+    if (nodes := function.graph.num_nodes) > MAX_NODES:
+        raise TooMuchSource(None, None, f"expected at most {MAX_NODES} nodes, got {nodes}")
+    rewrites = candidates(function, most=MAX_CANDIDATES)
+    columns, order = encode_candidates(function, rewrites)
+    sample = Sample(
+        origin=_NOWHERE,
+        source=function.source,
+        graph=function.graph,
+        pairs=None,
+        token_of=_NO_TOKENS,
+        candidates=columns,
+        repairs=(),
+    )
+    return Question(function, tuple(rewrites[index] for index in order), sample, text)
+
+
+def _lines(function: FunctionGraph, source: SourceText) -> str:
+    """The lines of a function as they are in its file."""
+    line, _, end_line, _ = function.span
+    return source.text[source.offset(line, 1) : source.offset(end_line + 1, 1)]
+
+
+def _digest(lines: str, function: FunctionGraph) -> str:
+    """A digest of all that the record of a function is made from.
+
+    The graph holds what the rest of the module says about names and calls. Candidates follow from the text and, since
+    annotations may bind names, from whether those are evaluated.
+    """
+    graph, lazy = function.graph, function.scope.lazy_annotations
+    arrays = (graph.label, graph.relation, graph.offsets, graph.qualifier, graph.node)
+    digest = hashlib.sha256(b"lazy" if lazy else b"")
+    for part in (lines.encode(), "\0".join(graph.names).encode(), *(array.tobytes() for array in arrays)):
+        digest.update(len(part).to_bytes(8, "big"))
+        digest.update(part)
+    return digest.hexdigest()[:32]
+
+
+def answer(question: Question, score: Score, calibration: Calibration) -> FunctionRecord:
+    """The record of a function; one with fewer candidates than any that was measured is not scored."""
+    lines = _line_starts(question.function)
+    if len(question.rewrites) < max(1, calibration.min_candidates):
+        return FunctionRecord(lines)
+    scores = score(question.sample)
+    findings, locations = np.round(scores.findings, _DIGITS), np.round(scores.locations, _DIGITS)
+    order = np.lexsort((np.arange(len(findings)), -findings))
+    by_place: dict[int, list[int]] = {}
+    for candidate in order.tolist():
+        by_place.setdefault(int(scores.location_of[candidate]), []).append(candidate)
+    places: list[PlaceRecord] = []
+    for chosen in list(by_place.values())[:MAX_PLACES]:
+        sure = calibration.confidence(float(findings[chosen[0]]))
+        if places and sure < calibration.bug_rate:
+            break
+        places.append(_place(question, chosen[: 1 + ALTERNATIVES], findings, calibration))
+    heat = tuple(_heat(question, scores, locations, calibration))
+    return FunctionRecord(lines, _probability(scores.no_bug), tuple(places), heat)
+
+
+def _place(
+    question: Question, chosen: list[int], findings: np.ndarray, calibration: Calibration
+) -> PlaceRecord:
+    repairs = [
+        _repair(question, question.rewrites[candidate], calibration.confidence(float(findings[candidate])))
+        for candidate in chosen
+    ]
+    others = [other for other in repairs[1:] if other.confidence >= _LEAST]
+    location, probability = question.rewrites[chosen[0]].location, _probability(float(findings[chosen[0]]))
+    return PlaceRecord(location.start, location.end, probability, (repairs[0], *others))
+
+
+def _repair(question: Question, rewrite: Rewrite, confidence: float) -> RepairRecord:
+    function, text = question.function, question.text
+    texts = rewrite.edits if text is None else edits_in_file(rewrite, function, text)
+    edits = (
+        EditRecord(edit.start, edit.end, new.text) for edit, new in zip(rewrite.edits, texts, strict=True)
+    )
+    message = KINDS[rewrite.kind].describe(rewrite, function.source)
+    return RepairRecord(rewrite.kind, message, confidence, tuple(edits))
+
+
+def _heat(
+    question: Question, scores: SampleScores, locations: np.ndarray, calibration: Calibration
+) -> Iterator[HeatRecord]:
+    """The places that are suspicious at all, and how suspicious they are."""
+    _, first = np.unique(scores.location_of, return_index=True)
+    for location, candidate in enumerate(first.tolist()):
+        sure = calibration.confidence(float(locations[location]))
+        if sure >= _LEAST:
+            span = question.rewrites[candidate].location
+            yield HeatRecord(span.start, span.end, sure)
+
+
+def _line_starts(function: FunctionGraph) -> tuple[int, ...]:
+    """Where each line of a function starts in its source."""
+    first, _, last, _ = function.span
+    ends = (match.end() for match in re.finditer("\n", function.source))
+    return (0, *islice(ends, last - first))
+
+
+def _probability(logarithm: float) -> float:
+    return round(math.exp(logarithm), _DIGITS)
+
+
+def try_model(scorer: Scorer, limits: Limits) -> None:
+    """Ask a model about a function of four lines before all else.
+
+    Raises ModelError if it has no answer, or takes too much memory for it.
+    """
+    (function,) = read_module(_TRIAL).functions
+    try:
+        scorer.score_batch([make_question(function, None).sample])
+    except MemoryError:
+        reason, _ = limits.out_of_memory()
+        raise ModelError(f"{scorer.path}: cannot be run on a function of four lines: {reason}") from None

@@ -1,0 +1,233 @@
+"""Checking a text, or files and folders: what the command line calls, and programs can.
+
+    from hyperheat.check import check_paths, check_text
+
+    check_text("def f(a, b): ...")              # -> [Finding, ...]
+    report = check_paths(["src", "tests"])      # with the settings of the project, as `hyperheat check` does
+    report.findings, report.errors, report.summary
+
+A `Checker` does the same in steps, for programs that show progress, repair files or write several reports of one scan.
+"""
+
+import os
+import sys
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache as cached
+from pathlib import Path
+
+from hyperheat.check.baseline import Baseline, read_baseline
+from hyperheat.check.cache import Cache
+from hyperheat.check.changes import Changes, changes_since
+from hyperheat.check.discovery import MAX_BYTES, FoundFile, Selection, discover, is_excluded
+from hyperheat.check.filters import make_report
+from hyperheat.check.scan import LIMITS, scan_data, scan_files, scan_source
+from hyperheat.check.scanned import ScannedFile, Sources
+from hyperheat.check.settings import Settings, processors, settings_for
+from hyperheat.detector.detector import Detector, load_detector
+from hyperheat.progress import Progress
+from hyperheat.report.finding import Finding, Report, ScanError
+from hyperheat.workers.limits import Limits
+
+__all__ = ["Checker", "Scan", "check_paths", "check_text"]
+
+_StrPath = str | os.PathLike[str]
+
+
+def check_text(source: str, *, path: str = "<source>") -> list[Finding]:
+    """The findings of all tiers in a text of Python source, without those that its comments suppress.
+
+    Runs in this process, with the model of the package and without limits on time and memory. Warns of functions that
+    were skipped. Raises ValueError if the text cannot be read.
+    """
+    file = scan_source(source, _builtin_detector(), path=path)
+    for error in file.errors:
+        reason = f"{path}:{error.line}: {error.reason}" if error.line else f"{path}: {error.reason}"
+        if not file.functions:
+            raise ValueError(reason)
+        warnings.warn(f"not checked: {reason}", stacklevel=2)
+    return list(make_report([file], Settings(), _builtin_detector(), show_all=True).findings)
+
+
+def check_paths(
+    paths: Sequence[_StrPath],
+    settings: Settings | None = None,
+    *,
+    detector: Detector | None = None,
+    since: str | None = None,
+    cache: Cache | None = None,
+    show_all: bool = False,
+) -> Report:
+    """The report on files and folders, as `hyperheat check` makes it.
+
+    `settings` are those of the project in its pyproject.toml unless given. `since` names a commit, branch or tag: only
+    functions that changed since the merge base with it are reported. With a `cache` (`Cache.open(detector)`) functions
+    that did not change are not scored again. `show_all` shows the findings of every tier.
+
+    Files are read in worker processes, with limits on time and memory; those that could not be checked are in
+    `report.errors`. Raises ValueError if a setting cannot be used, and OSError if a path does not exist. On platforms
+    that start processes anew, such as Windows and macOS, call it under `if __name__ == "__main__":`.
+    """
+    checker = Checker(
+        settings=settings_for(paths) if settings is None else settings,
+        detector=detector or _builtin_detector(),
+        since=since,
+        cache=cache,
+    )
+    baseline = checker.read_baseline()
+    return checker.scan_paths(paths).report(baseline=baseline, show_all=show_all)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scan:
+    """What was scanned and how; `notes` are sentences about that for the reader."""
+
+    settings: Settings
+    detector: Detector
+    files: tuple[ScannedFile, ...]
+    errors: tuple[ScanError, ...] = ()
+    changes: Changes | None = None
+    interrupted: bool = False
+    notes: tuple[str, ...] = ()
+    seconds: float
+
+    @property
+    def sources(self) -> Sources:
+        """The texts of the files, by path."""
+        return Sources(self.files)
+
+    def report(self, *, baseline: Baseline | None = None, show_all: bool = False) -> Report:
+        """The findings that are shown, and what was left out; findings in the baseline are not new."""
+        report = make_report(
+            self.files,
+            self.settings,
+            self.detector,
+            errors=self.errors,
+            baseline=baseline,
+            changes=self.changes,
+            show_all=show_all,
+            seconds=self.seconds,
+        )
+        return replace(report, summary=replace(report.summary, notes=(*self.notes, *report.summary.notes)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checker:
+    """How to check: with which settings and detector, within which limits.
+
+    Relative paths start from `root`. Unless `quiet`, scans show their progress on a terminal. Raises ValueError if the
+    settings ask for a precision that the detector does not reach.
+    """
+
+    settings: Settings
+    detector: Detector
+    root: Path = field(default_factory=Path.cwd)
+    since: str | None = None
+    cache: Cache | None = None
+    limits: Limits = LIMITS
+    max_bytes: int = MAX_BYTES
+    quiet: bool = True
+
+    def __post_init__(self) -> None:
+        if self.settings.min_precision is not None:
+            self.detector.calibration.at_precision(self.settings.min_precision)
+
+    def read_baseline(self) -> Baseline | None:
+        """The baseline of the settings, if there is one. Read it before the scan, which may take its time."""
+        return None if self.settings.baseline is None else read_baseline(self.settings.baseline)
+
+    def scan_paths(self, paths: Sequence[_StrPath]) -> Scan:
+        """Scan files and folders, or those of them that changed. An interrupt ends it with what there is."""
+        start = time.perf_counter()
+        changes = self._changes()
+        found = discover(paths, root=self.root, selection=self._selection())
+        files = [file for file in found.files if changes is None or changes.touch(file.path, 1, sys.maxsize)]
+        notes = () if found.files or found.errors else ("No Python files found.",)
+        done: list[ScannedFile] = []
+        interrupted = False
+        try:
+            with Progress(
+                "Checking",
+                total=len(files),
+                unit="files",
+                counted="functions",
+                every=None,
+                quiet=self.quiet,
+            ) as progress:
+                for file in scan_files(
+                    files,
+                    self.detector,
+                    jobs=self.settings.jobs or processors(),
+                    cache=self.cache,
+                    progress=lambda file: progress.advance(len(file.functions)),
+                    limits=self.limits,
+                    max_bytes=self.max_bytes,
+                ):
+                    done.append(file)
+        except KeyboardInterrupt:
+            interrupted = True
+            notes = (f"Interrupted: {len(files) - len(done)} of {len(files)} files were not checked.",)
+        return self._scan(
+            tuple(done),
+            found.errors,
+            changes=changes,
+            interrupted=interrupted,
+            notes=notes,
+            seconds=time.perf_counter() - start,
+        )
+
+    def scan_data(self, data: bytes, name: str) -> Scan:
+        """Scan bytes as if they were the file of that name, which need not exist."""
+        start = time.perf_counter()
+        file = FoundFile(name, Path(os.path.abspath(self.root / name)))
+        changes = self._changes()
+        errors: tuple[ScanError, ...] = ()
+        files: tuple[ScannedFile, ...] = ()
+        if len(data) > self.max_bytes:
+            reason = f"expected at most {self.max_bytes} bytes, got more"
+            errors = (ScanError(path=name, rule="HH901", reason=reason),)
+        elif not (
+            self.settings.force_exclude
+            and is_excluded(file.path, root=self.root, selection=self._selection())
+        ):
+            files = (scan_data(data, file, self.detector, limits=self.limits),)
+        return self._scan(files, errors, changes=changes, seconds=time.perf_counter() - start)
+
+    def _scan(
+        self,
+        files: tuple[ScannedFile, ...],
+        errors: tuple[ScanError, ...],
+        *,
+        changes: Changes | None,
+        seconds: float,
+        interrupted: bool = False,
+        notes: tuple[str, ...] = (),
+    ) -> Scan:
+        return Scan(
+            settings=self.settings,
+            detector=self.detector,
+            files=files,
+            errors=errors,
+            changes=changes,
+            interrupted=interrupted,
+            notes=notes,
+            seconds=seconds,
+        )
+
+    def _changes(self) -> Changes | None:
+        return None if self.since is None else changes_since(self.since, folder=self.root)
+
+    def _selection(self) -> Selection:
+        return Selection(
+            exclude=self.settings.exclude,
+            gitignore=self.settings.gitignore,
+            force_exclude=self.settings.force_exclude,
+            max_bytes=self.max_bytes,
+        )
+
+
+@cached
+def _builtin_detector() -> Detector:
+    return load_detector()

@@ -1,0 +1,218 @@
+"""Files after a scan: their functions, the places that may be wrong, and their texts.
+
+Here the places of records, which are spans of characters in the source of a function, become lines and columns.
+"""
+
+import hashlib
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from hyperheat.check.discovery import FoundFile
+from hyperheat.check.encoding import decode
+from hyperheat.check.records import FileRecord, FunctionRecord, PlaceRecord, RepairRecord
+from hyperheat.check.suppressions import Suppression
+from hyperheat.detector.calibration import Calibration
+from hyperheat.files import SkippedFile, read_regular
+from hyperheat.report.finding import (
+    Alternative,
+    FileEdit,
+    Finding,
+    Fix,
+    FunctionHeat,
+    Heat,
+    ScanError,
+)
+from hyperheat.report.rules import RULE_OF_KIND
+from hyperheat.report.source import SourceText
+
+__all__ = ["ScannedFile", "ScannedFunction", "Sources", "Suspect", "read_record", "sha256_of"]
+
+_KEPT = 4  # texts; findings come in the order of their files
+
+
+@dataclass(frozen=True, kw_only=True)
+class Suspect:
+    """A place that may be wrong: the finding, and the model's own probability of it, before calibration."""
+
+    finding: Finding
+    probability: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScannedFunction:
+    """An outermost function, from `line` to `end_line`, the latter included.
+
+    Of the suspects the first is the surest and always there if anything in the function could be repaired; the others
+    are at least as sure as one is of any function before looking at it. `no_bug` is the model's own probability,
+    None if the function was not scored.
+    """
+
+    name: str
+    line: int
+    end_line: int
+    no_bug: float | None
+    suspects: tuple[Suspect, ...]
+    heat: FunctionHeat
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScannedFile:
+    """A file after a scan. `source` is what was scanned if it is not on the disk; else `size` and `sha256` tell it.
+
+    Sources are not kept, since all of a project together may be large. `cached` counts the functions whose results
+    were known before.
+    """
+
+    file: FoundFile
+    source: bytes | str | None = None
+    sha256: str | None = None
+    size: int = 0
+    functions: tuple[ScannedFunction, ...] = ()
+    errors: tuple[ScanError, ...] = ()
+    suppressions: tuple[Suppression, ...] = ()
+    cached: int = 0
+
+    @property
+    def path(self) -> str:
+        """The path that reports show."""
+        return self.file.shown
+
+    def data(self) -> bytes | str | None:
+        """What was scanned; None if it could not be read, or has changed since."""
+        if self.sha256 is None:
+            return self.source
+        try:
+            data = read_regular(self.file.path, max_bytes=self.size)
+        except SkippedFile:
+            return None
+        return data if sha256_of(data) == self.sha256 else None
+
+    def text(self) -> SourceText | None:
+        """The text that was scanned; None if there are no functions in it, or none that could be read."""
+        data = self.data() if self.functions else None
+        if data is None:
+            return None
+        return SourceText(data if isinstance(data, str) else decode(data)[0])
+
+
+class Sources(Mapping[str, SourceText]):
+    """Texts of scanned files by path, read again when they are needed; a file that has changed since has none."""
+
+    def __init__(self, files: Iterable[ScannedFile]) -> None:
+        self._files = {file.path: file for file in files if file.functions}
+        self._kept: dict[str, SourceText | None] = {}
+
+    def __getitem__(self, path: str) -> SourceText:
+        if path not in self._kept:
+            text = self._files[path].text()
+            while len(self._kept) >= _KEPT:
+                del self._kept[next(iter(self._kept))]
+            self._kept[path] = text
+        text = self._kept[path]
+        if text is None:
+            raise KeyError(path)
+        return text
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._files)
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+
+def sha256_of(data: bytes) -> str:
+    """The sha256 of the bytes of a file, by which they are told again."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def read_record(
+    record: FileRecord,
+    file: FoundFile,
+    calibration: Calibration,
+    *,
+    source: bytes | str | None = None,
+    sha256: str | None = None,
+    size: int = 0,
+    cached: int = 0,
+) -> ScannedFile:
+    """The scanned file of a record."""
+    return ScannedFile(
+        file=file,
+        source=source,
+        sha256=sha256,
+        size=size,
+        functions=tuple(
+            _Function(record.known[digest], name, line, file.shown, calibration).read()
+            for name, line, digest in record.functions
+        ),
+        errors=tuple(
+            ScanError(path=file.shown, rule=error.rule, reason=error.reason, line=error.line)
+            for error in record.errors
+        ),
+        suppressions=record.comments,
+        cached=cached,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Function:
+    """A function's record, and where the function is."""
+
+    record: FunctionRecord
+    name: str
+    line: int
+    path: str
+    calibration: Calibration
+
+    def read(self) -> ScannedFunction:
+        end_line = self.line + len(self.record.lines) - 1
+        heats = tuple(Heat(**self._lines(hot[0], hot[1]), suspicion=hot[2]) for hot in self.record.heat)
+        return ScannedFunction(
+            name=self.name,
+            line=self.line,
+            end_line=end_line,
+            no_bug=self.record.no_bug,
+            suspects=tuple(map(self._suspect, self.record.places)),
+            heat=FunctionHeat(
+                path=self.path, function=self.name, line=self.line, end_line=end_line, heats=heats
+            ),
+        )
+
+    def _suspect(self, place: PlaceRecord) -> Suspect:
+        best, *others = place.repairs
+        finding = Finding(
+            path=self.path,
+            rule=RULE_OF_KIND[best.kind],
+            kind=best.kind,
+            **self._lines(place.start, place.end),
+            function=self.name,
+            message=best.message,
+            confidence=best.confidence,
+            tier=self.calibration.tier(best.confidence),
+            fix=self._fix(best),
+            alternatives=tuple(
+                Alternative(
+                    kind=other.kind,
+                    message=other.message,
+                    confidence=other.confidence,
+                    fix=self._fix(other),
+                )
+                for other in others
+            ),
+        )
+        return Suspect(finding=finding, probability=place.probability)
+
+    def _fix(self, repair: RepairRecord) -> Fix:
+        return Fix(tuple(FileEdit(**self._lines(start, end), text=text) for start, end, text in repair.edits))
+
+    def _lines(self, start: int, end: int) -> dict[str, int]:
+        """The lines and columns of a span; the only place where they are made of characters."""
+        lines = self.record.lines
+        first, last = bisect_right(lines, start) - 1, bisect_right(lines, end) - 1
+        return {
+            "line": self.line + first,
+            "column": start - lines[first] + 1,
+            "end_line": self.line + last,
+            "end_column": end - lines[last] + 1,
+        }
