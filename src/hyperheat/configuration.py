@@ -12,11 +12,12 @@
 Unknown keys are errors. Every message names the key, what was expected and what came.
 """
 
-import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass, replace
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeGuard, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+
+from hyperheat.spelling import did_you_mean
 
 __all__ = ["choices", "cook", "differences", "from_dict", "override", "to_dict"]
 
@@ -243,6 +244,5 @@ def _whole(text: str) -> int:
 
 
 def _unknown(name: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(name, list(known), 1)
-    hint = f"; did you mean {close[0]!r}?" if close else ""
-    return f"expected one of {', '.join(known)}, got {name!r}{hint}"
+    hint = did_you_mean(name, known)
+    return f"expected one of {', '.join(known)}, got {name!r}" + (f"; {hint}" if hint else "")

@@ -38,7 +38,7 @@ def test_a_page_shows_the_bug_and_its_repair(project: Project):
 def test_an_unknown_rule_has_a_nearest_one(project: Project, target: str, hint: str):
     code, out, err = project.run("explain", target)
     assert (code, out) == (2, "")
-    assert err == f"{target}: expected a rule or FILE:LINE, got neither: {hint}\n"
+    assert err == f"{target}: neither a rule nor FILE:LINE; {hint}\n"
 
 
 def test_a_line(project: Project):

@@ -123,11 +123,11 @@ def test_drop_relations_keeps_nodes_and_forgets_names() -> None:
 
 def test_drop_relations_names_the_nearest() -> None:
     graph = graph_of(("MayRead", []), ("MayWrite", []), ("AstNode", []))
-    with pytest.raises(ValueError, match=r"got 'MayReed' \(nearest: MayRead, MayWrite\)"):
+    with pytest.raises(ValueError, match=r"got 'MayReed'; did you mean MayRead\?"):
         drop_relations(graph, ["MayReed"])
-    with pytest.raises(ValueError, match=r"got 'zzz' \(nearest: AstNode, MayRead, MayWrite\)"):
+    with pytest.raises(ValueError, match=r"got 'zzz'; there is AstNode, MayRead, MayWrite"):
         drop_relations(graph, ["zzz"])
-    with pytest.raises(ValueError, match=r"got 'r' \(the graph has no edges\)"):
+    with pytest.raises(ValueError, match=r"got 'r'; the graph has no edges"):
         drop_relations(graph_of(), ["r"])
     with pytest.raises(TypeError, match="expected several names, got the string 'MayRead'"):
         drop_relations(graph, "MayRead")

@@ -121,9 +121,9 @@ def test_unknown_names_are_refused_with_near_ones():
     built = Statements.build(THREE)
     assert built.entities[built.entity_index("ETH")] == "ETH"
     assert built.relation_index("degree") == 1
-    with pytest.raises(UnknownName, match="unknown entity 'Einstien'; similar names: Einstein"):
+    with pytest.raises(UnknownName, match="unknown entity 'Einstien'; did you mean Einstein"):
         built.entity_index("Einstien")
-    with pytest.raises(UnknownName, match="unknown relation 'x'; similar names: none"):
+    with pytest.raises(UnknownName, match="unknown relation 'x'; there is no similar name"):
         built.relation_index("x")
 
 

@@ -29,7 +29,7 @@ def test_slots_are_named_by_their_choice():
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"dimm": 3}, r"got 'dimm'; did you mean 'dim'\?"),
+        ({"dimm": 3}, r"got 'dimm'; did you mean dim\?"),
         ({"aggregate": "MinAggregate"}, "aggregate: expected one of MaxAggregate, .*, got 'MinAggregate'"),
         ({"dim": 10, "heads": 4}, "dim: expected an even multiple of heads=4, got 10"),
         ({"dim": 9, "heads": 3}, "dim: expected an even multiple of heads=3, got 9"),

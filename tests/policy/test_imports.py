@@ -15,9 +15,10 @@ SOURCE = ROOT / "src" / "hyperheat"
 MAY_IMPORT = {
     "files": set(),
     "extras": set(),
-    "configuration": set(),
+    "spelling": set(),
+    "configuration": {"spelling"},
     "progress": {"report"},
-    "hypergraph": {"extras", "files"},
+    "hypergraph": {"extras", "files", "spelling"},
     "pycode": {"hypergraph"},
     "rewrites": {"hypergraph", "pycode"},
     "tensors": {"files", "hypergraph"},
@@ -47,6 +48,7 @@ MAY_IMPORT = {
     },
     "report": {"rewrites"},
     "check": {
+        "spelling",
         "files",
         "hypergraph",
         "pycode",
@@ -58,13 +60,14 @@ MAY_IMPORT = {
         "git",
         "progress",
     },
-    "kg": {"extras", "files", "configuration", "hypergraph", "tensors", "nn", "train"},
+    "kg": {"spelling", "extras", "files", "configuration", "hypergraph", "tensors", "nn", "train"},
     "cli": {
         *("hypergraph", "tensors", "nn", "pycode", "rewrites", "train", "bugs", "kg", "report"),
-        *("check", "detector", "files", "configuration", "workers", "progress"),
+        *("check", "detector", "files", "spelling", "configuration", "workers", "progress"),
     },
 }
 _LIGHT = {
+    "spelling",
     "extras",
     "configuration",
     "progress",

@@ -15,7 +15,6 @@ import os
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sized
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from hyperheat.check.gitignore import Globs
 from hyperheat.files import read_regular
 from hyperheat.report.finding import LEVELS
 from hyperheat.report.rules import RULES
+from hyperheat.spelling import did_you_mean
 from hyperheat.workers.limits import confined
 
 __all__ = [
@@ -200,9 +200,7 @@ def _read(values: Mapping[str, object], folder: Path, place: str) -> dict[str, A
 
 
 def _unknown(name: str, known: Iterable[str]) -> str:
-    known = list(known)
-    near = get_close_matches(name[:100], known, n=1)
-    return f"did you mean {near[0]}?" if near else f"expected one of {', '.join(known)}"
+    return did_you_mean(name, known, otherwise=f"expected one of {', '.join(known)}")
 
 
 def _rules(value: object, folder: Path) -> tuple[str, ...]:

@@ -3,7 +3,6 @@
 import re
 import sys
 from collections.abc import Iterator
-from difflib import get_close_matches
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 from hyperheat.cli.options import ScanOptions
 from hyperheat.cli.outputs import colourful, put
 from hyperheat.cli.refusal import fail
+from hyperheat.spelling import ask, nearest
 
 if TYPE_CHECKING:
     from hyperheat.report import Rule
@@ -54,9 +54,9 @@ def _explain_rule(target: str) -> str:
     rules = {name: rule for rule in RULES.values() for name in (rule.id, rule.name)}
     rule = rules.get(target) or rules.get(target.upper())
     if rule is None:
-        near = get_close_matches(target, rules, n=1) or get_close_matches(target.upper(), rules, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"the rules are {', '.join(RULES)}"
-        raise ValueError(f"{target}: expected a rule or FILE:LINE, got neither: {hint}")
+        near = nearest(target, rules) or nearest(target.upper(), rules)
+        hint = ask(near, otherwise=f"the rules are {', '.join(RULES)}")
+        raise ValueError(f"{target}: neither a rule nor FILE:LINE; {hint}")
     return "\n\n".join(_page(rule)) + "\n"
 
 

@@ -3,7 +3,6 @@
 import json
 import sys
 from collections.abc import Callable
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -18,6 +17,7 @@ from hyperheat.hypergraph.jsonl import to_record
 from hyperheat.hypergraph.transforms import drop_relations, subgraph
 from hyperheat.pycode import FunctionGraph, SourceError, extract
 from hyperheat.pycode.calls.project import ProjectIndex
+from hyperheat.spelling import did_you_mean
 
 __all__ = ["graph"]
 
@@ -86,7 +86,9 @@ def _choose(functions: tuple[FunctionGraph, ...], path: str, name: str | None) -
     if exact or by_last_part:
         return exact or by_last_part
     known = sorted({function.name for function in functions})
-    return fail(f"{path}: no function named {name!r}; {_suggest(name, known)}")
+    return fail(
+        f"{path}: no function named {name!r}; {did_you_mean(name, known, most=3, otherwise=f'there is {_listed(known)}')}"
+    )
 
 
 def _only(wanted: list[str] | None, graphs: list[Hypergraph], path: str) -> list[Hypergraph]:
@@ -96,17 +98,14 @@ def _only(wanted: list[str] | None, graphs: list[Hypergraph], path: str) -> list
     present = sorted({name for graph in graphs for name in graph.relations})
     for name in wanted:
         if name not in present:
-            fail(f"{path}: no relation named {name!r}; {_suggest(name, present)}")
+            fail(
+                f"{path}: no relation named {name!r}; {did_you_mean(name, present, most=3, otherwise=f'there is {_listed(present)}')}"
+            )
     kept = []
     for graph in graphs:
         graph = drop_relations(graph, sorted(set(graph.relations) - set(wanted)))
         kept.append(subgraph(graph, np.unique(graph.node), outside="drop"))
     return kept
-
-
-def _suggest(name: str, known: list[str]) -> str:
-    near = get_close_matches(name, known, n=3, cutoff=0.4)
-    return f"did you mean {' or '.join(near)}?" if near else f"there is {_listed(known)}"
 
 
 def _listed(names: list[str]) -> str:

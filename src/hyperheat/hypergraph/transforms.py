@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Literal
 
 import numpy as np
 
 from hyperheat.hypergraph.graph import Hypergraph
+from hyperheat.spelling import did_you_mean
 
 __all__ = ["binarise", "drop_relations", "subgraph"]
 
@@ -63,9 +63,9 @@ def drop_relations(graph: Hypergraph, relations: Iterable[str]) -> Hypergraph:
     dropped = set(relations)
     present = [graph.names[index] for index in np.unique(graph.relation).tolist()]
     for name in sorted(dropped.difference(present)):
-        near = get_close_matches(name, present, n=5, cutoff=0.4) or sorted(present)[:5]
-        hint = f"nearest: {', '.join(near)}" if near else "the graph has no edges"
-        raise ValueError(f"relations: expected relations of the graph, got {name!r} ({hint})")
+        others = f"there is {', '.join(sorted(present)[:5])}" if present else "the graph has no edges"
+        hint = did_you_mean(name, present, most=3, otherwise=others)
+        raise ValueError(f"relations: expected relations of the graph, got {name!r}; {hint}")
     is_dropped = np.array([name in dropped for name in graph.names], dtype=bool)
     return _select(graph, np.arange(graph.num_nodes), keep_edge=~is_dropped[graph.relation])
 

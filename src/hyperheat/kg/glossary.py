@@ -3,9 +3,9 @@
 import re
 import unicodedata
 from collections.abc import Mapping
-from difflib import get_close_matches
 
 from hyperheat.kg.statements import UnknownName
+from hyperheat.spelling import ask, nearest
 
 __all__ = ["AmbiguousName", "Glossary"]
 
@@ -61,14 +61,14 @@ class Glossary:
     def hint(self, text: str) -> str:
         """Similar names as the end of a sentence; empty if there are none."""
         near = [self.show(index) for index in self.near(text)]
-        return f"; did you mean {' or '.join(near)}?" if near else ""
+        return f"; {ask(near)}" if near else ""
 
     def near(self, text: str, count: int = 3) -> list[int]:
         """The names most similar to a text: first those that contain it as a word, then those spelled similarly."""
         folded = _folded(text)
         as_word = re.compile(rf"\b{re.escape(folded)}\b")
         texts = [known for known in self._by_text if as_word.search(known)] if folded else []
-        texts = sorted(texts, key=len)[:count] + get_close_matches(folded, self._by_text, n=count)
+        texts = sorted(texts, key=len)[:count] + nearest(folded, self._by_text, count)
         indices = dict.fromkeys(index for known in texts for index in self._by_text[known])
         return list(indices)[:count]
 

@@ -19,12 +19,12 @@ import hashlib
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from difflib import get_close_matches
 from typing import Any, overload
 
 import numpy as np
 
 from hyperheat.hypergraph import Hypergraph
+from hyperheat.spelling import did_you_mean
 
 __all__ = [
     "Statement",
@@ -335,5 +335,5 @@ def _index(kind: str, name: str, table: tuple[str, ...]) -> int:
     try:
         return table.index(name)
     except ValueError:
-        near = ", ".join(get_close_matches(name, table, n=3)) or "none"
-        raise UnknownName(f"unknown {kind} {name!r}; similar names: {near}") from None
+        hint = did_you_mean(name, table, most=3, otherwise="there is no similar name")
+        raise UnknownName(f"unknown {kind} {name!r}; {hint}") from None
