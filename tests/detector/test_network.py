@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -228,8 +229,9 @@ def test_the_table_of_qualifiers_is_bounded(tmp_path, monkeypatch):
 
 def test_attention_in_parts_and_with_large_scores(tmp_path, monkeypatch):
     made = detector()
-    for layer in made.model.encoder.layers:
-        layer.message.qkv.weight.data *= 20  # exponentials need the shift
+    for name, parameter in made.model.named_parameters():
+        if name.endswith("qkv.weight"):
+            parameter.data *= 20  # exponentials need the shift
     monkeypatch.setattr(network, "_SCORES_AT_A_TIME", 100)
     scores = exported(made, tmp_path).score(SAMPLES)
     assert largest_difference(made, SAMPLES, scores) < 1e-3
@@ -242,3 +244,14 @@ def test_another_layout_is_refused(scorer):
 
     with pytest.raises(ValueError, match="expected edges grouped by size"):
         scorer.network(collate_samples(SAMPLES[:1], Packed(), VOCAB))
+
+
+def test_threads_do_not_disturb_each_other(tmp_path, monkeypatch):
+    monkeypatch.setattr(network, "_KEPT_NUMBERS", 0)
+    monkeypatch.setattr(network, "_FIRST_ROWS", 2)  # the table is begun again all the time
+    scorer = exported(detector(), tmp_path)
+    expected = [scorer.score_batch([sample])[0] for sample in SAMPLES]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda sample: scorer.score_batch([sample])[0], SAMPLES * 5))
+    for one, other in zip(expected * 5, found, strict=True):
+        np.testing.assert_array_equal(one.findings, other.findings)

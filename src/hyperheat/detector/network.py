@@ -12,6 +12,7 @@ G samples, R rewrites.
 """
 
 import math
+import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -365,23 +366,23 @@ class _Receivers:
 class _Qualifiers:
     """`W r_tau` for every layer, in a table that is kept from one batch to the next.
 
-    Each row is computed by itself, so that it does not depend on what was asked before.
+    Each row is computed by itself, so that it does not depend on what was asked before. Rows that are in use are never
+    overwritten: when the table is full, another one is begun.
     """
 
     def __init__(self, names: np.ndarray, layers: list[_Layer]) -> None:
         self._names, self._layers = names, layers
+        self._lock = threading.Lock()
         self._width = layers[0].message.project.weight.shape[1]
         self._most = max(_FIRST_ROWS, _KEPT_NUMBERS // (len(layers) * self._width))
         self._clear(_FIRST_ROWS)
 
     def _clear(self, rows: int) -> None:
-        self._row: dict[int | tuple[int, ...], int] = {}
-        self.table = np.zeros(
-            (len(self._layers), rows, self._width), np.float32
-        )  # row 0 is for cells without one
+        self._row: dict[int | tuple[int, ...], int] = {}  # row 0 is for cells without a qualifier
+        self.table = np.zeros((len(self._layers), rows, self._width), np.float32)
 
-    def rows(self, batch: HypergraphBatch[np.ndarray]) -> np.ndarray:
-        """The row of each qualifier of the batch in the table, and at last that of none [Q+1]."""
+    def find(self, batch: HypergraphBatch[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+        """The table [layers, *, X] and the row in it of each qualifier of the batch, at last that of none [Q+1]."""
         offsets, tokens = batch.names.owner.offsets.tolist(), batch.names.tokens.tolist()
         used = np.flatnonzero(np.bincount(batch.qualifier, minlength=batch.num_qualifiers)).tolist()
         num_names = len(offsets) - 1
@@ -390,14 +391,15 @@ class _Qualifiers:
             tuple(tokens[offsets[q] : offsets[q + 1]]) if q < num_names else positions[q - num_names]
             for q in used
         ]
-        new = dict.fromkeys(key for key in keys if key not in self._row)
-        if len(self._row) + len(new) >= self._most:
-            self._clear(len(set(keys)) + 1)
-            new = dict.fromkeys(keys)
-        self._add(list(new))
         rows = np.zeros(batch.num_qualifiers + 1, dtype=np.int64)
-        rows[used] = [self._row[key] for key in keys]
-        return rows
+        with self._lock:
+            new = dict.fromkeys(key for key in keys if key not in self._row)
+            if len(self._row) + len(new) >= self._most:
+                new = dict.fromkeys(keys)
+                self._clear(len(new) + 1)
+            self._add(list(new))
+            rows[used] = [self._row[key] for key in keys]
+            return self.table, rows
 
     def _add(self, keys: list[int | tuple[int, ...]]) -> None:
         short = len(self._row) + 1 + len(keys) - self.table.shape[1]
@@ -437,14 +439,15 @@ class _Encoder:
         h = np.concatenate([labels, _embed(self.name, batch.names, np.add)])  # the distinct first states
         first = np.concatenate([batch.label, len(labels) + batch.relation])  # of each node and edge [N+E]
         state, qualifier = batch.plan.slots.pairs.T  # [C]
-        qualifier = self.qualifiers.rows(batch)[qualifier - (num_nodes + num_edges)]
+        kept, rows = self.qualifiers.find(batch)
+        qualifier = rows[qualifier - (num_nodes + num_edges)]
         groups = _groups(batch)
         receivers = _Receivers(
             batch.plan.receivers, slice(num_nodes), slice(num_nodes, num_nodes + num_edges)
         )
         for index, layer in enumerate(self.layers):
             x = layer.message.project(h).take(state if index else first[state], axis=0)  # [C, X]
-            x += self.qualifiers.table[index].take(qualifier, axis=0)
+            x += kept[index].take(qualifier, axis=0)
             mixed = layer.message.mix(x, groups)
             h = h if index else h.take(first, axis=0)  # [N+E, D]
             if layer is self.layers[-1]:
