@@ -17,8 +17,8 @@ from benchmarks.command import Positive, fail, run
 from benchmarks.timing import interleaved_ms
 from hyperheat.bugs.answers import answer_all
 from hyperheat.bugs.corpus.duplicates import PackageIndex, index_package, plan_packages
-from hyperheat.bugs.corpus.random_bugs import make_shard
 from hyperheat.bugs.corpus.package_sources import read_folder
+from hyperheat.bugs.corpus.random_bugs import make_shard
 from hyperheat.bugs.corpus.workspace import CorpusSettings, Workspace
 from hyperheat.bugs.dataset import draw_indices
 from hyperheat.bugs.encoders import view_of

@@ -10,9 +10,7 @@ MODULES: dict[str, str] = {
     "graph": "the data type, and the command named after it",
     "heat": "the network, and the heat map of a report: both are called so by their users",
     "jsonl": "the file format, of graphs and of reports",
-    "limits": "of a worker process, and the same as options of commands",
     "recipes": "of detectors and of statement models",
-    "text": "the library call that checks a text, and the format of reports",
     "training": "of detectors and of statement models",
 }
 """Names of several modules, each with the reason."""

@@ -86,9 +86,7 @@ def _choose(functions: tuple[FunctionGraph, ...], path: str, name: str | None) -
     if exact or by_last_part:
         return exact or by_last_part
     known = sorted({function.name for function in functions})
-    return fail(
-        f"{path}: no function named {name!r}; {did_you_mean(name, known, most=3, otherwise=f'there is {_listed(known)}')}"
-    )
+    return fail(f"{path}: no function named {name!r}; {_suggest(name, known)}")
 
 
 def _only(wanted: list[str] | None, graphs: list[Hypergraph], path: str) -> list[Hypergraph]:
@@ -98,14 +96,16 @@ def _only(wanted: list[str] | None, graphs: list[Hypergraph], path: str) -> list
     present = sorted({name for graph in graphs for name in graph.relations})
     for name in wanted:
         if name not in present:
-            fail(
-                f"{path}: no relation named {name!r}; {did_you_mean(name, present, most=3, otherwise=f'there is {_listed(present)}')}"
-            )
+            fail(f"{path}: no relation named {name!r}; {_suggest(name, present)}")
     kept = []
     for graph in graphs:
         graph = drop_relations(graph, sorted(set(graph.relations) - set(wanted)))
         kept.append(subgraph(graph, np.unique(graph.node), outside="drop"))
     return kept
+
+
+def _suggest(name: str, known: list[str]) -> str:
+    return did_you_mean(name, known, most=3, otherwise=f"there is {_listed(known)}")
 
 
 def _listed(names: list[str]) -> str:
