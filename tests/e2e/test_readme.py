@@ -38,6 +38,44 @@ def test_the_demo_prints_what_the_readme_shows():
     assert "hyperheat demo" in (ROOT / "Makefile").read_text()
 
 
+def test_the_first_screen_does_not_need_a_package_index():
+    lines = [line for block in blocks("console") for line in block.splitlines()]
+    installs = [line for line in lines if "pip install" in line]
+    assert installs
+    assert all(re.match(r"\$ pip install '?\.", line) for line in installs)
+    assert "not on PyPI" in README
+    for page in (ROOT / "docs").rglob("*.md"):
+        commands = re.findall(r"^\$ pip install (.*)", page.read_text(encoding="utf-8"), re.MULTILINE)
+        assert all(re.match(r"'?\.|'?(hyperheat\[train\] @ )?git\+", command) for command in commands), page
+
+
+def test_the_home_page_shows_what_the_readme_shows():
+    home = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    shown = [
+        line.partition("  #")[0]
+        for block in re.findall(r"```\w+\n(.*?)```", home, flags=re.DOTALL)
+        for line in block.splitlines()
+    ]
+    known = {line.partition("  #")[0] for line in README.splitlines()}
+    assert shown
+    assert set(shown) <= known
+
+
+def test_the_architecture_page_names_every_package_and_no_forbidden_import():
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    source = ROOT / "src" / "hyperheat"
+    rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|", page, re.MULTILINE)
+    named = {name for row in rows for name in re.findall(r"\w+", row)}
+    packages = {path.parent.name for path in source.glob("*/__init__.py")}
+    modules = {path.stem for path in source.glob("[!_]*.py")}
+    assert named == packages | modules
+    drawing = (ROOT / "docs" / "architecture-folders.svg").read_text(encoding="utf-8")
+    for importer, imported in re.findall(r'id="(\w+)-(\w+)"', drawing):
+        texts = [path.read_text(encoding="utf-8") for path in (source / importer).rglob("*.py")]
+        imports = rf"^\s*from hyperheat(\.{imported}\b| import .*\b{imported}\b)"
+        assert any(re.search(imports, text, re.MULTILINE) for text in texts), f"{importer} -> {imported}"
+
+
 def test_the_figures_of_the_checker_are_those_that_were_measured():
     content = json.loads((ROOT / "docs" / "results" / "check.json").read_text())
     counts = {row["data"]: row["kinds"] for row in content["calibration"]["tiers"] if row["tier"] == "A"}
