@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
 
-.PHONY: demo test lint format bench clean
+.PHONY: demo test lint docs format bench clean
 
 demo: $(VENV)/.base  ## check a small example; torch is not installed for it
 	$(BIN)/hyperheat demo
@@ -12,10 +12,13 @@ demo: $(VENV)/.base  ## check a small example; torch is not installed for it
 test: $(VENV)/.dev  ## all tests, warnings as errors
 	$(BIN)/python -m pytest -n auto
 
-lint: $(VENV)/.dev  ## style and types
+lint: $(VENV)/.dev docs  ## style, types, and the links of the documentation
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
+
+docs: $(VENV)/.dev  ## the documentation as a site, in site/; broken links and references are errors
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
@@ -31,7 +34,7 @@ bench: $(VENV)/.dev  ## all benchmarks; several minutes
 	$(BIN)/python -m benchmarks.kg
 
 clean:
-	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis site
 
 $(BIN)/pip:
 	$(PYTHON) -m venv $(VENV)

@@ -137,9 +137,11 @@ def complete(
     exclude_known: bool = False,
     candidates: Iterable[str] | None = None,
 ) -> "Completion":
-    """The k best answers to a question. To ask more than one, `load` the model first.
+    """The k best answers to a question.
 
-    print(kg.complete("Richard Feynman | doctoral advisor | ?", model="demo", k=3))
+        print(kg.complete("Richard Feynman | doctoral advisor | ?", model="demo", k=3))
+
+    To ask more than one question, `load` the model first.
     """
     completer = load(model) if isinstance(model, str | Path) else model
     return completer.ask(question, k=k, exclude_known=exclude_known, candidates=candidates)
@@ -205,9 +207,11 @@ def calibrate(
     on: Literal["valid", "test"] = "test",
     limit: int = 1_000,
 ) -> "Temperature":
-    """Choose the temperature of a model's probabilities on held-out statements, and store it in the model's folder.
+    """Choose the temperature of a model's probabilities on held-out statements.
 
-    print(kg.calibrate("run/best", "statements/").error)
+        print(kg.calibrate("run/best", "statements/").error)
+
+    The temperature is stored in the model's folder and used from then on.
     """
     from hyperheat.kg.audit import has_equal_triple
     from hyperheat.kg.neural.trained import load_model, scorer_for

@@ -1,7 +1,9 @@
 """Findings and what people and programs get to see of them.
 
-report = Report(version=..., model=Model(...), findings=(Finding(...),), summary=Summary(files=1, functions=3))
-text = FORMATS["sarif"](report, {"src/a.py": SourceText(source)})       # of hyperheat.report.formats
+    report = Report(version=..., model=Model(...), findings=(Finding(...),), summary=Summary(files=1, functions=3))
+    text = FORMATS["sarif"](report, {"src/a.py": SourceText(source)})
+
+`FORMATS` is in `hyperheat.report.formats`.
 """
 
 from hyperheat.report.finding import (
