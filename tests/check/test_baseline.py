@@ -75,14 +75,14 @@ def test_what_is_written_is_read(tmp_path_factory, baseline):
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("", "expected a baseline, got: Expecting value"),
-        ("{\n<<<<<<< ours\n", "expected a baseline, got one with merge conflicts"),
+        ("", "cannot be read as a baseline: Expecting value"),
+        ("{\n<<<<<<< ours\n", "the baseline has merge conflicts"),
         ("[]", "expected a baseline of version 1, got list"),
         ("{}", "expected a baseline of version 1, got none"),
         ('{"version": 2}', "expected a baseline of version 1, got 2"),
         ('{"a": {}, "version": 1}', "expected entries of fingerprint, path, rule and function, got 'a': {}"),
-        ("[" * 100_000, "expected a baseline, got: "),
-        ("\udcff", "expected a baseline, got: 'utf-8' codec can't decode"),
+        ("[" * 100_000, "cannot be read as a baseline: "),
+        ("\udcff", "cannot be read as a baseline: 'utf-8' codec can't decode"),
     ],
 )
 def test_a_file_that_is_no_baseline_is_refused(tmp_path, text, reason):
@@ -95,7 +95,7 @@ def test_a_file_that_is_no_baseline_is_refused(tmp_path, text, reason):
 
 def test_a_missing_file_is_told():
     with pytest.raises(
-        BaselineError, match=r"gone\.json: expected a baseline, got: cannot be read: no such file"
+        BaselineError, match=r"gone\.json: cannot be read as a baseline: cannot be read: no such file"
     ):
         read_baseline(Path("gone.json"))
 

@@ -120,13 +120,9 @@ def test_a_folder_inside_and_a_link_to_it_tell_the_same(repo):
 
 def test_what_git_does_not_know_is_told(repo, tmp_path):
     for ref in ("nowhere", "--output=x", "HEAD:a.py", "", "a\nb"):
-        with pytest.raises(
-            ChangesError, match=r"expected a commit, branch or tag of .*, got an unknown name"
-        ):
+        with pytest.raises(ChangesError, match=r"not a commit, branch or tag in "):
             changes_since(ref, folder=repo)
-    with pytest.raises(
-        ChangesError, match="expected a git repository for changes since HEAD: not a git repository"
-    ):
+    with pytest.raises(ChangesError, match="--since HEAD requires a git repository: not a git repository"):
         changes_since("HEAD", folder=tmp_path)
     assert not (repo / "x").exists()
 

@@ -94,9 +94,9 @@ def test_ignore_files_end_at_a_repository(tmp_path):
 
 
 def test_a_missing_path_is_no_clean_scan(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"^srcc: expected a file or folder, got nothing there$"):
+    with pytest.raises(FileNotFoundError, match=r"^srcc: no such file or folder$"):
         found(tmp_path, "srcc")
-    with pytest.raises(FileNotFoundError, match="got nothing there"):
+    with pytest.raises(FileNotFoundError, match="no such file or folder"):
         found(tmp_path, "a\0b")
 
 
@@ -113,10 +113,10 @@ def test_links_and_loops(tmp_path):
     for name, target in links.items():
         (tree / name).symlink_to(target)
     assert errors(tree) == {
-        "self.py": "expected a regular file, got a link that leads to nothing",
-        "none.py": "expected a regular file, got a link that leads to nothing",
-        "out": "expected a regular file, got a link that leads out of what is scanned",
-        "out.py": "expected a regular file, got a link that leads out of what is scanned",
+        "self.py": "not followed: a link that leads to nothing",
+        "none.py": "not followed: a link that leads to nothing",
+        "out": "not followed: a link that leads out of what is scanned",
+        "out.py": "not followed: a link that leads out of what is scanned",
     }
     files = discover(["."], root=tree, selection=Selection()).files
     assert [file.shown for file in files] == ["src/a.py"]

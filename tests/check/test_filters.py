@@ -89,7 +89,7 @@ def test_a_threshold_from_a_precision_says_what_was_measured_and_on_what():
 def test_comments_keep_findings_quiet_and_those_without_use_are_told():
     report = make_report([scan(SOURCE.replace("not a", "not a  # hyperheat: ignore"))], Settings(), DETECTOR)
     assert (shown(report), report.summary.suppressed) == ([], 1)
-    assert report.summary.notes == ("a.py:8:15: unused suppression: no HH401 to ignore here.",)
+    assert report.summary.notes == ("a.py:8:15: unused suppression: no HH401 here.",)
 
 
 def test_known_findings_are_not_shown_and_lost_ones_are_counted():

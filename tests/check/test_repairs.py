@@ -90,34 +90,34 @@ def test_encoding_marks_and_line_ends_stay(tmp_path, before, after):
 
 def test_a_repair_that_the_encoding_cannot_hold_is_refused(tmp_path):
     text = "# coding: ascii\ndef f(a, b): return a * a\n"
-    with pytest.raises(FixError, match="expected a repair that can be written in ascii"):
+    with pytest.raises(FixError, match="the repair cannot be written in ascii"):
         make_repair(tmp_path / "a.py", text, (make_finding((2, 25, 2, 26, "é"), function="f"),))
 
 
 def test_an_encoding_that_does_not_lead_back_is_refused(tmp_path):
     data = b"# coding: utf-7\ndef f(a, b): return a * a # +AGE-\n"  # which is the letter a, written at length
-    with pytest.raises(FixError, match="expected an encoding that leads back to the same bytes, got utf-7"):
+    with pytest.raises(FixError, match="the encoding utf-7 does not lead back to the same bytes"):
         make_repair(tmp_path / "a.py", data, (make_finding((2, 25, 2, 26, "b"), function="f"),))
 
 
 def test_a_file_that_changed_since_the_scan_is_refused(file):
     repair = make_repair(file)
     file.write_text(SOURCE + "\n")
-    reason = "expected the text that was scanned, got another: the file has changed"
+    reason = "the file has changed since it was scanned"
     assert refusal(repair, allow_dirty=True) == reason
     file.unlink()
     assert refusal(repair, allow_dirty=True) == "cannot be read: no such file or directory"
 
 
 def test_only_files_that_git_has_are_written(file):
-    dirty = "expected a file that is committed (or --allow-dirty), got one "
+    hint = "; commit it first, or use --allow-dirty"
     new = file.with_name("new.py")
     new.write_text(SOURCE)
-    assert refusal(make_repair(new)) == dirty + "that git does not track"
+    assert refusal(make_repair(new)) == "the file is not tracked by git" + hint
     file.with_name(".gitignore").write_text("new.py\n")
-    assert refusal(make_repair(new)) == dirty + "that git does not track"
+    assert refusal(make_repair(new)) == "the file is not tracked by git" + hint
     file.write_text(SOURCE + "# more\n")
-    assert refusal(make_repair(file, SOURCE + "# more\n")) == dirty + "with changes that are not committed"
+    assert refusal(make_repair(file, SOURCE + "# more\n")) == "the file has uncommitted changes" + hint
     write(make_repair(new), allow_dirty=True)
     assert new.read_text() == FIXED
 
@@ -127,7 +127,7 @@ def test_outside_of_a_repository_the_reason_is_given(tmp_path, monkeypatch):
         "GIT_CEILING_DIRECTORIES", str(tmp_path.parent)
     )  # not obeyed, so that it cannot hide one
     (tmp_path / "a.py").write_text(SOURCE)
-    assert "one that git does not know: not a git repository" in refusal(make_repair(tmp_path / "a.py"))
+    assert "git cannot read the file: not a git repository" in refusal(make_repair(tmp_path / "a.py"))
 
 
 def test_a_name_with_the_signs_of_a_pattern_is_only_itself(tmp_path):
@@ -162,7 +162,7 @@ def test_links_are_followed_inside_of_the_root_only(tmp_path):
 def test_two_runs_do_not_repair_a_folder_at_once(file):
     descriptor = os.open(file.parent, os.O_RDONLY)
     fcntl.flock(descriptor, fcntl.LOCK_EX)
-    assert "another run" in refusal(make_repair(file))
+    assert "another `hyperheat fix` is already running here" in refusal(make_repair(file))
     os.close(descriptor)
     write(make_repair(file))
 

@@ -91,12 +91,12 @@ def test_the_nearest_file_with_a_table_is_found_inside_of_the_repository(tmp_pat
         ("tier = ['A']", "tool.hyperheat.tier: expected a tier of A, B, C, got ['A']"),
         ("strict = 1", "tool.hyperheat.strict: expected true or false, got 1"),
         ("select = 'HH101'", "tool.hyperheat.select: expected a list of texts, got 'HH101'"),
-        ("ignore = ['HH110']", "tool.hyperheat.ignore: 'HH110' is no rule: did you mean HH101?"),
+        ("ignore = ['HH110']", "tool.hyperheat.ignore: unknown rule 'HH110': did you mean HH101?"),
         ("baseline = 3", "tool.hyperheat.baseline: expected the path of a file, got 3"),
         ("per-file-ignores = ['a']", "tool.hyperheat.per-file-ignores: expected rules by glob, got ['a']"),
         (
             "min-precision = 0.9\nmin-confidence = 0.5",
-            "tool.hyperheat: expected min-confidence or min-precision, got both",
+            "tool.hyperheat: min-confidence and min-precision cannot be used together",
         ),
     ],
 )
@@ -110,7 +110,8 @@ def test_mistakes_are_told_in_one_sentence(tmp_path, text, sentence):
 @pytest.mark.parametrize("text", [b"[tool", b"\xff", b"a = " + b"[" * 5000, b"[tool]\nhyperheat = 3\n"])
 def test_files_that_are_no_settings(tmp_path, text):
     (tmp_path / "pyproject.toml").write_bytes(text)
-    with pytest.raises(SettingsError, match=r"pyproject\.toml: .*expected"):
+    sentences = "not valid TOML: |the TOML is nested too deeply|tool.hyperheat: expected a table"
+    with pytest.raises(SettingsError, match=rf"pyproject\.toml: ({sentences})"):
         find_settings(tmp_path)
 
 
@@ -126,5 +127,5 @@ def test_the_command_line_wins(tmp_path):
     )
     with pytest.raises(SettingsError, match=r"^--jobs: expected a whole number from 1, got -1$"):
         override_settings(settings, {"jobs": -1}, folder=tmp_path)
-    with pytest.raises(SettingsError, match="command line: expected min-confidence or min-precision"):
+    with pytest.raises(SettingsError, match="command line: min-confidence and min-precision"):
         override_settings(settings, {"min-precision": 0.8, "min-confidence": 0.1}, folder=tmp_path)

@@ -67,7 +67,7 @@ def test_a_comment_covers_its_line_and_the_first_of_its_statement():
 def test_a_line_of_its_own_covers_nothing_else():
     text = "x = 1\n# hyperheat: ignore\ny = 2\n"
     assert quiet(text, make_finding(1), make_finding(3)) == []
-    assert unused(text, make_finding(1), make_finding(3)) == [(2, 1, "nothing to ignore here")]
+    assert unused(text, make_finding(1), make_finding(3)) == [(2, 1, "no finding here")]
 
 
 def test_whole_files():
@@ -82,10 +82,10 @@ def test_whole_files():
 def test_what_is_not_needed_is_told_with_its_place():
     text = "x = 1  # hyperheat: ignore[HH101, HH201]\ny = 2  # noqa: E501, HH401\nz = 3  # noqa\n"
     assert unused(text, make_finding(1)) == [
-        (1, 8, "no HH201 to ignore here"),
-        (2, 8, "no HH401 to ignore here"),
+        (1, 8, "no HH201 here"),
+        (2, 8, "no HH401 here"),
     ]
-    assert unused(text, make_finding(1), rules=["HH101", "HH401"]) == [(2, 8, "no HH401 to ignore here")]
+    assert unused(text, make_finding(1), rules=["HH101", "HH401"]) == [(2, 8, "no HH401 here")]
     assert unused("x = 1  # hyperheat: ignore[HH7]\n") == [(1, 8, "expected rules such as HH101, got 'HH7'")]
     assert unused("x = 1  # hyperheat: ignore[HH101,]\n", make_finding(1)) == []
     assert unused("x = 1  # hyperheat: ignore[HH101, HH1]\n", make_finding(1)) == [

@@ -115,7 +115,7 @@ def test_a_baseline_leaves_only_new_findings(project: Project):
     code, out, err = project.run("check", "--baseline", "known.json", "--write-baseline")
     assert (code, out) == (0, "")
     assert f"Wrote 2 findings of all tiers to {project.folder / 'known.json'}." in err
-    assert "Left out: 0 suppressed, 2 in the baseline." in err
+    assert "Not shown: 0 suppressed, 2 in the baseline." in err
     project.write(a="# moved\n" + BUGGY + "\n\ndef new(a, b):\n    return a + a  # 0.9\n")
     code, out, err = project.run("check", "--baseline", "known.json", "--output-format", "json")
     assert (code, places(out)) == (1, [("a.py", 11, "A")])
@@ -133,8 +133,8 @@ def test_comments_keep_findings_quiet_and_unused_ones_are_told(project: Project)
     )
     code, out, err = project.run("check")
     assert (code, out) == (0, "")
-    assert "Left out: 1 suppressed, 0 in the baseline." in err
-    assert "b.py:3:8: unused suppression: no HH101 to ignore here.\n" in err
+    assert "Not shown: 1 suppressed, 0 in the baseline." in err
+    assert "b.py:3:8: unused suppression: no HH101 here.\n" in err
 
 
 def test_settings_of_the_project_count_and_options_win(project: Project):
@@ -201,14 +201,14 @@ def test_an_interrupt_leaves_what_there_is(project: Project):
         (["--tire", "A"], "Unknown option: --tire. Did you mean --tier?"),
         (["--tier", "D"], 'Invalid value "D" for --tier.'),
         (["-j", "0"], "--jobs: expected a whole number from 1, got 0"),
-        (["missing.py"], "missing.py: expected a file or folder, got nothing there"),
+        (["missing.py"], "missing.py: no such file or folder"),
         (["--min-confidence", "2"], "--min-confidence: expected a number from 0 to 1, got 2.0"),
         (
             ["--min-confidence", "0.5", "--min-precision", "0.5"],
-            "expected min-confidence or min-precision, got both",
+            "min-confidence and min-precision cannot be used together",
         ),
         (["--min-precision", "0.95"], "got 0.95: the best that was measured is 0.90"),
-        (["--select", "HH1O1"], "--select: 'HH1O1' is no rule: did you mean HH101?"),
+        (["--select", "HH1O1"], "--select: unknown rule 'HH1O1': did you mean HH101?"),
         (["-o", "report"], "--output: expected FORMAT:FILE with a format of text, json,"),
         (["-o", "sarif:"], "--output: expected FORMAT:FILE"),
         (["-o", "a.json", "-o", "json:a.json"], "--output: expected different files, got 'a.json' twice"),
@@ -223,9 +223,12 @@ def test_an_interrupt_leaves_what_there_is(project: Project):
             ["--write-baseline", "--baseline", "x", "--since", "HEAD"],
             "--write-baseline cannot be used together with --since",
         ),
-        (["--baseline", "none.json"], "none.json: expected a baseline, got: cannot be read: no such file"),
-        (["--since", "HEAD"], "expected a git repository for changes since HEAD"),
-        (["\x1b[31m\n.py"], "\\x1b[31m\\n.py: expected a file or folder"),
+        (
+            ["--baseline", "none.json"],
+            "none.json: cannot be read as a baseline: cannot be read: no such file",
+        ),
+        (["--since", "HEAD"], "--since HEAD requires a git repository"),
+        (["\x1b[31m\n.py"], "\\x1b[31m\\n.py: no such file or folder"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

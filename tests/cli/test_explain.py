@@ -18,11 +18,11 @@ def test_every_rule_has_a_page(project: Project, rule):
 
 def test_a_page_shows_the_bug_and_its_repair(project: Project):
     assert project.run("explain", "HH201").out.endswith(
-        "What is reported (-), and the repair that is suggested (+):\n\n"
+        "What is reported (-) and the suggested repair (+):\n\n"
         "      def f(a, b):\n"
         "    -     g(b, a, k=1)\n"
         "    +     g(a, b, k=1)\n\n"
-        "To keep a line quiet:  # hyperheat: ignore[HH201] and why\n"
+        "To suppress it on a line:  # hyperheat: ignore[HH201] and why\n"
     )
 
 

@@ -49,14 +49,8 @@ def test_writing_where_git_has_the_file(project: Project):
     code, out, err = project.run("fix", "--write")
     assert (code, out) == (2, "")
     assert (project.folder / "a.py").read_text() == BUGGY.replace("a * a", "a * b")
-    assert (
-        "b.py: not repaired: expected a file that is committed (or --allow-dirty), got one with changes"
-        in err
-    )
-    assert (
-        "c.py: not repaired: expected a file that is committed (or --allow-dirty), got one that git does not"
-        in err
-    )
+    assert "b.py: not repaired: the file has uncommitted changes; commit it first" in err
+    assert "c.py: not repaired: the file is not tracked by git; commit it first" in err
     assert err.endswith("1 repair in 1 file written.\n")
     assert (project.folder / "c.py").read_text() == BUGGY
     code, out, err = project.run("fix", "--write", "--allow-dirty", "b.py", "c.py")
@@ -110,7 +104,7 @@ def test_names_of_files_are_harmless(project: Project):
     [
         (["--allow-dirty"], "--allow-dirty requires --write"),
         (["--show-all"], "Unknown option: --show-all."),
-        (["missing"], "missing: expected a file or folder, got nothing there"),
+        (["missing"], "missing: no such file or folder"),
     ],
 )
 def test_what_cannot_be_done_is_one_sentence_and_2(project: Project, words: list[str], sentence: str):

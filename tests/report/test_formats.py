@@ -217,7 +217,7 @@ def test_a_report_without_findings(name: str):
 def test_summary_says_what_is_not_shown():
     assert summarise(REPORT).splitlines() == [
         "Checked 5 files, 12 functions in 1.2 s (4 cached). 4 findings: 2 in tier A, 1 in tier B, 1 in tier C. "
-        "Hidden: 3 in tier C (--show-all). Left out: 1 suppressed, 2 in the baseline. "
+        "Hidden: 3 in tier C (--show-all). Not shown: 1 suppressed, 2 in the baseline. "
         "Not checked: 1 not parsed, 1 skipped (--strict to fail).",
         "Shown from confidence 0.250.",
     ]

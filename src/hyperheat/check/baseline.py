@@ -102,12 +102,12 @@ def read_baseline(path: Path) -> Baseline:
     try:
         text = read_regular(path, max_bytes=_MAX_BYTES).decode()
         if _CONFLICT.search(text):
-            raise BaselineError(f"{path}: expected a baseline, got one with merge conflicts")
+            raise BaselineError(f"{path}: the baseline has merge conflicts")
         content = parse_json(text)
     except BaselineError:
         raise
     except ValueError as error:
-        raise BaselineError(f"{path}: expected a baseline, got: {error}") from None
+        raise BaselineError(f"{path}: cannot be read as a baseline: {error}") from None
     if not isinstance(content, dict) or content.get("version") != _VERSION:
         got = content.get("version", "none") if isinstance(content, dict) else type(content).__name__
         raise BaselineError(f"{path}: expected a baseline of version {_VERSION}, got {got}")

@@ -56,7 +56,7 @@ class Changes:
 
 
 def changes_since(ref: str, *, folder: Path) -> Changes:
-    """What changed in the repository around a folder since its history and that of `ref` went apart.
+    """What changed in the repository around a folder since the merge base with `ref`.
 
     So `main` gives the changes of a branch, without those that main got in the meantime. Lines that were removed
     count as a change of the lines on both sides.
@@ -64,9 +64,7 @@ def changes_since(ref: str, *, folder: Path) -> Changes:
     try:
         top = Path(os.fsdecode(_git(folder, "rev-parse", "--show-toplevel").removesuffix(b"\n")))
     except GitError as error:
-        raise ChangesError(
-            f"{folder}: expected a git repository for changes since {ref}: {_reason(error)}"
-        ) from None
+        raise ChangesError(f"{folder}: --since {ref} requires a git repository: {_reason(error)}") from None
     start = _start(top, ref)
     diff = _git(top, *_DIFF, start, "--", *_PATHS, settings=_filters_off(top))
     lines = {top / os.fsdecode(name): tuple(ranges) for name, ranges in _parse(diff)}
@@ -75,26 +73,26 @@ def changes_since(ref: str, *, folder: Path) -> Changes:
 
 
 def why_not_clean(path: Path) -> str | None:
-    """What keeps git from having the contents of a file, in a few words; None if they can be had again from git."""
+    """Why git could not restore the contents of a file, in a few words; None if it could."""
     folder, name = Path(os.path.realpath(path)).parent, os.path.basename(os.path.realpath(path))
     try:
         settings = _filters_off(folder)
         state = _git(folder, *_STATUS, name, settings=settings)
         tracked = _git(folder, "--literal-pathspecs", "ls-files", "-z", "--", name)
     except GitError as error:
-        return f"one that git does not know: {_reason(error)}"
+        return f"git cannot read the file: {_reason(error)}"
     if not tracked:
-        return "one that git does not track"
-    return "one with changes that are not committed" if state else None
+        return "the file is not tracked by git"
+    return "the file has uncommitted changes" if state else None
 
 
 def _start(top: Path, ref: str) -> str:
-    """The commit at which the histories of a reference and of the work tree went apart."""
+    """The merge base of a reference and the work tree."""
     verify = ("rev-parse", "--verify", "--quiet", "--end-of-options")
     try:
         commit = _git(top, *verify, f"{ref}^{{commit}}").decode().strip()
     except GitError:
-        raise ChangesError(f"{ref}: expected a commit, branch or tag of {top}, got an unknown name") from None
+        raise ChangesError(f"{ref}: not a commit, branch or tag in {top}") from None
     try:
         return _git(top, "merge-base", commit, "HEAD").decode().strip()
     except GitError:  # histories without a common commit, such as a shallow clone

@@ -86,7 +86,7 @@ def discover(paths: Sequence[str | os.PathLike[str]], *, root: Path, selection: 
     root = Path(os.path.abspath(root))
     for path in paths:
         if not os.path.lexists(root / path):
-            raise FileNotFoundError(f"{os.fspath(path)}: expected a file or folder, got nothing there")
+            raise FileNotFoundError(f"{os.fspath(path)}: no such file or folder")
     search = _Search(root, [_absolute(path, root) for path in paths], selection)
     for path in search.named:
         search.add_named(path)
@@ -183,7 +183,7 @@ class _Search:
         elif not python and not os.path.isdir(target):
             return
         leads = "out of what is scanned" if os.path.exists(target) else "to nothing"
-        self._skip(path, f"expected a regular file, got a link that leads {leads}")
+        self._skip(path, f"not followed: a link that leads {leads}")
 
     def _add(self, path: Path) -> None:
         try:
@@ -214,8 +214,8 @@ class _Search:
         self._seconds += time.process_time() - start
         if self._seconds > _MAX_SECONDS:
             raise ValueError(
-                f"{self.root}: comparing files with the patterns of ignore files and excludes took more than "
-                f"{_MAX_SECONDS:g} s; try --no-gitignore, --exclude or fewer paths"
+                f"{self.root}: matching files against ignore patterns took more than {_MAX_SECONDS:g} s; "
+                "try --no-gitignore, --exclude or fewer paths"
             )
 
     def _excluded(self, path: Path, *, folder: bool) -> bool:

@@ -38,5 +38,5 @@ def load_once(folder: Path, key: str) -> "LoadedModel":
 
     model = load_model(folder)
     if model.key != key:
-        raise ValueError(f"{folder}: expected the detector that the scan began with, got another one")
+        raise ValueError(f"{folder}: the detector was replaced during the scan")
     return model

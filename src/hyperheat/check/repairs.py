@@ -112,15 +112,15 @@ def write_repair(repair: Repair, *, root: Path, allow_dirty: bool) -> None:
     path = Path(os.path.realpath(repair.file.path))
     with _locked(path.parent):
         if not allow_dirty and (reason := why_not_clean(path)):
-            raise FixError(f"expected a file that is committed (or --allow-dirty), got {reason}")
+            raise FixError(f"{reason}; commit it first, or use --allow-dirty")
         try:
             data = read_regular(path, max_bytes=max(MAX_BYTES, len(repair.data)))
         except SkippedFile as error:
             raise FixError(str(error)) from None
         if data != repair.data:
-            raise FixError("expected the text that was scanned, got another: the file has changed")
+            raise FixError("the file has changed since it was scanned")
         if not os.access(path, os.W_OK):
-            raise FixError("expected a file that may be written, got one that is read-only")
+            raise FixError("the file is read-only")
         try:
             remove_leftovers(path)
             write_whole(path, repair.repaired)
@@ -153,9 +153,9 @@ def _edited(data: bytes, fix: Fix) -> bytes:
         repaired = encode(after, encoding)
         same = encode(text, encoding) == data and decode(repaired) == (after, encoding)
     except (UnicodeError, SyntaxError, LookupError) as error:
-        raise FixError(f"expected a repair that can be written in {encoding}, got: {error}") from None
+        raise FixError(f"the repair cannot be written in {encoding}: {error}") from None
     if not same:
-        raise FixError(f"expected an encoding that leads back to the same bytes, got {encoding}")
+        raise FixError(f"the encoding {encoding} does not lead back to the same bytes")
     return repaired
 
 
@@ -173,7 +173,7 @@ def _locked(folder: Path) -> Iterator[None]:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise FixError("expected nobody else to repair files here, got another run that does") from None
+            raise FixError("another `hyperheat fix` is already running here") from None
         except OSError:  # a file system without locks
             pass
         yield

@@ -72,7 +72,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.min_confidence is not None and self.min_precision is not None:
-            raise SettingsError("expected min-confidence or min-precision, got both")
+            raise SettingsError("min-confidence and min-precision cannot be used together")
 
     @property
     def rules(self) -> frozenset[str]:
@@ -172,13 +172,13 @@ def _table(path: Path) -> dict[str, object] | None:
         with confined(seconds=_MAX_SECONDS, memory=_MAX_MEMORY):
             document = tomllib.loads(data.decode())
     except RecursionError:
-        raise SettingsError(f"{path}: expected TOML, got lists that are nested too deeply") from None
+        raise SettingsError(f"{path}: the TOML is nested too deeply") from None
     except (MemoryError, TimeoutError):
         raise SettingsError(
-            f"{path}: expected TOML that is read within {_MAX_SECONDS:g} s and {_MAX_MEMORY / 1e6:.0f} MB, got more"
+            f"{path}: reading it took more than {_MAX_SECONDS:g} s or {_MAX_MEMORY / 1e6:.0f} MB"
         ) from None
     except ValueError as error:  # no text, no TOML, a number of too many digits
-        raise SettingsError(f"{path}: expected TOML, got: {error!s:.200}") from None
+        raise SettingsError(f"{path}: not valid TOML: {error!s:.200}") from None
     tool = document.get("tool", {})
     table = tool.get("hyperheat") if isinstance(tool, dict) else None
     if table is not None and not isinstance(table, dict):
@@ -209,7 +209,7 @@ def _rules(value: object, folder: Path) -> tuple[str, ...]:
     for text in _texts(value, folder):
         ids = [rule for rule in SELECTABLE if text.startswith("HH") and rule.startswith(text)]
         if not ids:
-            raise SettingsError(f"{text!r:.200} is no rule: {_unknown(text, SELECTABLE)}")
+            raise SettingsError(f"unknown rule {text!r:.200}: {_unknown(text, SELECTABLE)}")
         chosen.update(ids)
     return tuple(sorted(chosen))
 

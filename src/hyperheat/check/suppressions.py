@@ -138,11 +138,11 @@ def _unused(
     used = {finding.rule for finding in quiet if suppression.covers(finding)}
     if suppression.rules is None:
         if not used and checked >= _RULES:
-            yield UnusedSuppression(*place, "nothing to ignore here")
+            yield UnusedSuppression(*place, "no finding here")
         return
     for rule in suppression.rules:
         if rule in checked and rule not in used:
-            yield UnusedSuppression(*place, f"no {rule} to ignore here")
+            yield UnusedSuppression(*place, f"no {rule} here")
 
 
 def _known(written: str) -> tuple[str, ...]:

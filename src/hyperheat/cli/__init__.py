@@ -30,7 +30,7 @@ _EXTRAS = {**dict.fromkeys(_TRAIN, "train"), "ray": "ray"}
 app.command(
     "hyperheat.cli.check:check",
     help=(
-        "Look for bugs in Python code.\n\n"
+        "Find bugs in Python code.\n\n"
         "Runs on this machine, sends nothing anywhere, and never imports or runs the code that it reads.\n\n"
         "Findings go to standard output, progress and summary to standard error. The exit code is 0 if nothing was "
         "found, 1 if there are findings, 2 on an error, 3 with --strict if a file could not be checked, 130 if "

@@ -22,14 +22,14 @@ _PLACE = re.compile(r"(?P<path>.+):(?P<line>[0-9]{1,9})")
 
 
 def explain(target: str, /, *, model: Path | None = None) -> None:
-    """Tell about a rule, or why a line is suspicious.
+    """Explain a rule, or why a line is suspicious.
 
     Parameters
     ----------
     target
-        A rule, such as HH101 or variable-misuse, or FILE:LINE.
+        Rule, such as HH101 or variable-misuse, or FILE:LINE.
     model
-        The folder of an exported detector, in place of the one that comes with the package.
+        Folder of an exported detector to use instead of the built-in one.
     """
     from hyperheat.workers.serve import WorkersError
 
@@ -70,9 +70,9 @@ def _page(rule: "Rule") -> Iterator[str]:
         kind = KINDS[name]
         summary, _, rest = kind.manual.strip().partition("\n\n")
         yield f"{name}: {summary}\n\n{rest}"
-        yield f"What is reported (-), and the repair that is suggested (+):\n\n{_example(kind.valid[0])}"
+        yield f"What is reported (-) and the suggested repair (+):\n\n{_example(kind.valid[0])}"
     if rule.kinds:
-        yield f"To keep a line quiet:  # hyperheat: ignore[{rule.id}] and why"
+        yield f"To suppress it on a line:  # hyperheat: ignore[{rule.id}] and why"
 
 
 def _example(case: "Case") -> str:

@@ -67,7 +67,7 @@ def summarise(report: Report, *, colour: bool = False, hints: bool = True) -> st
     if hidden:
         sentences.append(f"Hidden: {hidden}{' (--show-all)' if hints else ''}.")
     if summary.suppressed or summary.known:
-        sentences.append(f"Left out: {summary.suppressed} suppressed, {summary.known} in the baseline.")
+        sentences.append(f"Not shown: {summary.suppressed} suppressed, {summary.known} in the baseline.")
     if report.errors:
         rules = Counter(error.rule for error in report.errors)
         counts = ", ".join(f"{rules[rule]} {RULES[rule].name.replace('-', ' ')}" for rule in sorted(rules))

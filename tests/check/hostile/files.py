@@ -44,12 +44,12 @@ def write_strange_files(folder: Path) -> dict[str, str]:
     os.truncate(folder / "huge.py", 50_000_000_000)
     reasons = {
         "pipe.py": "got a pipe",
-        "loop.py": "got a link that leads",
-        "one.py": "got a link that leads",
-        "two.py": "got a link that leads",
-        "nowhere.py": "got a link that leads to nothing",
-        "out.py": "got a link that leads out of what is scanned",
-        "zero.py": "got a link that leads out of what is scanned",
+        "loop.py": "a link that leads",
+        "one.py": "a link that leads",
+        "two.py": "a link that leads",
+        "nowhere.py": "a link that leads to nothing",
+        "out.py": "a link that leads out of what is scanned",
+        "zero.py": "a link that leads out of what is scanned",
         "huge.py": "expected at most 1000000 bytes, got 50000000000",
     }
     if len(os.fsencode(folder)) < 90:
