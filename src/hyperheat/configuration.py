@@ -151,7 +151,7 @@ def _typed(hint: Any, value: Any, path: str) -> Any:
         return {key: _typed(arguments[1], part, f"{path}.{key}") for key, part in value.items()}
     if _is_class_slot(hint) and value == _class_of(hint).__name__:
         return _class_of(hint)
-    if hint is float and type(value) in (int, float):
+    if hint is float and isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
     if type(value) is hint:
         return value

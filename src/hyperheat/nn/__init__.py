@@ -13,7 +13,7 @@ peers/          other encoders with the same interface: AllSet, GNN-MLP, GREAT
 """
 
 from hyperheat.nn.config import VARIANTS, HeatConfig
-from hyperheat.nn.heat import Heat, HeatEncoder, HeatLayer, HeatLayers, States
+from hyperheat.nn.heat import Heat, HeatEncoder, HeatLayer, States
 from hyperheat.nn.peers.allset import AllSetConfig, AllSetEncoder
 from hyperheat.nn.peers.gnn import GnnConfig, GnnEncoder
 from hyperheat.nn.peers.great import GreatConfig, GreatEncoder
@@ -30,6 +30,5 @@ __all__ = [
     "HeatConfig",
     "HeatEncoder",
     "HeatLayer",
-    "HeatLayers",
     "States",
 ]

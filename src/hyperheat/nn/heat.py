@@ -7,7 +7,7 @@ One layer, with h the states of nodes and edges and r the qualifier embeddings:
     u_n = Agg of the messages to n                           aggregate      (aggregate.py)
     h'  = LN(q + FFN(q)), q = LN(h + u)                      update         (update.py)
 
-`HeatEncoder` reads graphs with names, `Heat` reads plain tensors; both run the same `HeatLayers`.
+`HeatEncoder` reads graphs with names, `Heat` reads plain tensors; both run the same layers.
 Letters: N nodes, E edges, I incidences, Q distinct qualifiers, C cells, D width.
 """
 
@@ -23,7 +23,7 @@ from hyperheat.nn.config import HeatConfig
 from hyperheat.nn.embedding import HypergraphEmbedding, TypeEmbedding
 from hyperheat.tensors import AttentionPlan, HypergraphBatch, NodeBatch, Vocabulary, plan_incidences
 
-__all__ = ["Heat", "HeatEncoder", "HeatLayer", "HeatLayers", "States", "check_batch"]
+__all__ = ["Heat", "HeatEncoder", "HeatLayer", "States", "check_batch"]
 
 
 class States(NamedTuple):
@@ -50,19 +50,6 @@ class HeatLayer(nn.Module):
         return self.update(h, u, plan.num_nodes)
 
 
-class HeatLayers(nn.ModuleList):
-    """All layers, one after the other."""
-
-    def __init__(self, config: HeatConfig) -> None:
-        super().__init__(HeatLayer(layer) for layer in config.layer_configs())
-
-    def forward(self, h: Tensor, r: Tensor, plan: AttentionPlan[Tensor]) -> States:
-        """First states [N+E, D] and qualifier embeddings [Q, D] -> last states."""
-        for layer in self:
-            h = layer(h, r, plan)
-        return States(h[: plan.num_nodes], h[plan.num_nodes :])
-
-
 class HeatEncoder(nn.Module):
     """A batch of hypergraphs in, states of its nodes and edges out."""
 
@@ -71,13 +58,15 @@ class HeatEncoder(nn.Module):
         self.config = config
         self.vocab = vocab
         self.embedding = HypergraphEmbedding(config.dim, vocab, config.dropout)
-        self.layers = HeatLayers(config)
+        self.layers = nn.ModuleList(HeatLayer(layer) for layer in config.layer_configs())
 
     def forward(self, batch: HypergraphBatch[Tensor]) -> States:
         """A batch from `collate(graphs, encoder.vocab).to_torch()` -> states."""
         check_batch(batch, self.vocab)
         h, r = self.embedding(batch)
-        return self.layers(h, r, batch.plan)
+        for layer in self.layers:
+            h = layer(h, r, batch.plan)
+        return States(h[: batch.num_nodes], h[batch.num_nodes :])
 
     def save_pretrained(self, folder: str | Path) -> None:
         """Write `model.safetensors`, `config.json` and `vocab.json`; each file appears whole or not at all."""
@@ -132,7 +121,7 @@ class Heat(nn.Module):
         super().__init__()
         self.config = config
         self.embedding = TypeEmbedding(config, relations=relations, qualifiers=qualifiers, features=features)
-        self.layers = HeatLayers(config)
+        self.layers = nn.ModuleList(HeatLayer(layer) for layer in config.layer_configs())
 
     def forward(self, x: Tensor, incidence_index: Tensor, relation: Tensor, qualifier: Tensor) -> States:
         """Features [N, F], (node, edge) pairs [2, I], types of edges [E] and of incidences [I] -> states.
@@ -158,7 +147,9 @@ class Heat(nn.Module):
     def run(self, x: Tensor, relation: Tensor, plan: AttentionPlan[Tensor]) -> States:
         """Features [N, F] and types of edges [E] of a planned graph -> states."""
         h, r = self.embedding(x, relation)
-        return self.layers(h, r, plan)
+        for layer in self.layers:
+            h = layer(h, r, plan)
+        return States(h[: plan.num_nodes], h[plan.num_nodes :])
 
 
 def check_batch(batch: NodeBatch[Tensor], vocab: Vocabulary) -> None:
