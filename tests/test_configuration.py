@@ -58,8 +58,8 @@ def test_fields_that_must_agree_change_together():
 @pytest.mark.parametrize(
     ("assignment", "message"),
     [
-        ("rote=1", "rote: expected one of .*, got 'rote'; did you mean 'rate'"),
-        ("encoder.layer=1", "encoder.layer: .* did you mean 'layers'"),
+        ("rote=1", "rote: expected one of .*, got 'rote'; did you mean rate"),
+        ("encoder.layer=1", "encoder.layer: .* did you mean layers"),
         ("rate", "rate: expected key=value"),
         ("rate=fast", "rate: expected a number or none, got 'fast'"),
         ("bag.size=2.5", "bag.size: expected an int, got '2.5'"),
@@ -98,7 +98,7 @@ def test_plain_values_are_json():
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"name": "a", "rate_": 1}, "Whole: expected one of .*, got 'rate_'; did you mean 'rate'"),
+        ({"name": "a", "rate_": 1}, "Whole: expected one of .*, got 'rate_'; did you mean rate"),
         ({"rate": 1.0}, "Whole: expected a value for name, got none"),
         ({"name": 3}, "name: expected a text, got 3"),
         ({"name": "a", "quick": 1}, "quick: expected true or false, got 1"),
@@ -108,7 +108,7 @@ def test_plain_values_are_json():
         ({"name": "a", "betas": [0.5]}, r"betas: expected 2 values .*, got \[0.5\]"),
         (
             {"name": "a", "bag": {"sizes": 1}},
-            "bag: expected one of words, size, got 'sizes'; did you mean 'size'",
+            "bag: expected one of words, size, got 'sizes'; did you mean size",
         ),
         ({"name": "a", "bag": {"size": "1"}}, "bag.size: expected an int, got '1'"),
         (

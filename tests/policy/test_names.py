@@ -16,8 +16,6 @@ MODULES: dict[str, str] = {
 """Names of several modules, each with the reason."""
 
 CLASSES: dict[str, str] = {
-    "GraphColumns": "still to be renamed",
-    "Heat": "still to be renamed",
     "Scorer": "still to be renamed",
 }
 """Names of several public classes, each with the reason."""

@@ -11,7 +11,7 @@ from hyperheat.report import (
     Alternative,
     Fix,
     FunctionHeat,
-    Heat,
+    HeatSpan,
     ScanError,
     SourceText,
     fingerprints,
@@ -47,7 +47,7 @@ def test_a_report_is_in_order_of_places():
         (lambda: ScanError(path="a.py", rule="HH101", reason=""), "HH900, HH901; got 'HH101'"),
         (lambda: ScanError(path="a.py", rule="HH900", reason="", line=0), "got 0:1 to 0:1"),
         (lambda: Alternative(kind="literal", message="", confidence=-1, fix=MISUSE.fix), "got -1"),
-        (lambda: Heat(line=1, column=1, end_line=1, end_column=2, suspicion=2), "suspicion .* got 2"),
+        (lambda: HeatSpan(line=1, column=1, end_line=1, end_column=2, suspicion=2), "suspicion .* got 2"),
         (lambda: FunctionHeat(path="a.py", function="f", line=2, end_line=1, heats=()), "got 2:1 to 1:1"),
     ],
 )

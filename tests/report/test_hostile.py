@@ -16,7 +16,7 @@ from hyperheat.report import (
     Finding,
     Fix,
     FunctionHeat,
-    Heat,
+    HeatSpan,
     Model,
     Report,
     ScanError,
@@ -116,7 +116,7 @@ def reports(draw: st.DrawFn) -> tuple[Report, dict[str, SourceText]]:
         fix=fix,
         alternatives=(Alternative(kind="literal", message=draw(hostile), confidence=0.5, fix=fix),),
     )
-    heat = Heat(line=start[0], column=start[1], end_line=end[0], end_column=end[1], suspicion=0.5)
+    heat = HeatSpan(line=start[0], column=start[1], end_line=end[0], end_column=end[1], suspicion=0.5)
     report = Report(
         version="0.1.0",
         model=Model(name=draw(hostile), sha256=""),

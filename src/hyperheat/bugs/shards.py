@@ -17,7 +17,7 @@ from hyperheat.detector.sample import TEXTS, Candidates, Origin, Sample
 from hyperheat.extras import require
 from hyperheat.files import whole_file
 from hyperheat.hypergraph.parquet import (
-    GraphColumns,
+    GraphTable,
     ListColumn,
     check_fields,
     encode_graphs,
@@ -65,8 +65,8 @@ class Shard:
             expected = _fields(pairs=pairs)
             check_fields(parquet.read_schema(path), expected)
             table = parquet.read_table(path, columns=[field.name for field in expected], partitioning=None)
-            self._graphs = GraphColumns(table)
-            self._pairs = GraphColumns(table, _PAIRS) if pairs else None
+            self._graphs = GraphTable(table)
+            self._pairs = GraphTable(table, _PAIRS) if pairs else None
             self._lists = {name: ListColumn(table, name) for name in (*_LISTS, *([_TOKENS] if pairs else []))}
             self._values = {name: table[name].to_pylist() for name in (*_TEXTS, "line", "tags")}
         except FileNotFoundError:

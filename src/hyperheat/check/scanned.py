@@ -20,7 +20,7 @@ from hyperheat.report.finding import (
     Finding,
     Fix,
     FunctionHeat,
-    Heat,
+    HeatSpan,
     ScanError,
 )
 from hyperheat.report.rules import RULE_OF_KIND
@@ -167,7 +167,7 @@ class _Function:
 
     def read(self) -> ScannedFunction:
         end_line = self.line + len(self.record.lines) - 1
-        heats = tuple(Heat(**self._lines(hot[0], hot[1]), suspicion=hot[2]) for hot in self.record.heat)
+        heats = tuple(HeatSpan(**self._lines(hot[0], hot[1]), suspicion=hot[2]) for hot in self.record.heat)
         return ScannedFunction(
             name=self.name,
             line=self.line,

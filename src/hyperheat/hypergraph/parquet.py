@@ -20,7 +20,7 @@ from hyperheat.files import whole_file
 from hyperheat.hypergraph.graph import Hypergraph
 
 __all__ = [
-    "GraphColumns",
+    "GraphTable",
     "ListColumn",
     "check_fields",
     "encode_graphs",
@@ -63,7 +63,7 @@ def read_parquet(path: str | os.PathLike[str]) -> Iterator[Hypergraph]:
         with parquet.ParquetFile(path) as file:
             check_fields(file.schema_arrow, graph_fields())
             for group in range(file.num_row_groups):
-                graphs = GraphColumns(file.read_row_group(group))
+                graphs = GraphTable(file.read_row_group(group))
                 for index in range(len(graphs)):
                     yield graphs.graph(index, row)
                     row += 1
@@ -154,7 +154,7 @@ class ListColumn:
         return np.diff(self._bounds)
 
 
-class GraphColumns:
+class GraphTable:
     """The hypergraphs of a table, made when asked for; each distinct name is a single Python string."""
 
     def __init__(self, table: Any, prefix: str = "") -> None:

@@ -18,7 +18,7 @@ __all__ = [
     "Finding",
     "Fix",
     "FunctionHeat",
-    "Heat",
+    "HeatSpan",
     "Model",
     "Report",
     "ScanError",
@@ -139,7 +139,7 @@ class Summary:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Heat:
+class HeatSpan:
     """How suspicious the code between two places is, from 0 to 1."""
 
     line: int
@@ -164,7 +164,7 @@ class FunctionHeat:
     function: str
     line: int
     end_line: int
-    heats: tuple[Heat, ...]
+    heats: tuple[HeatSpan, ...]
 
     def __post_init__(self) -> None:
         _check_places(self.line, 1, self.end_line, 1)
