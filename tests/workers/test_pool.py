@@ -173,7 +173,7 @@ def test_work_that_no_worker_can_import_is_refused(copied: bool, job: str):
         "for _", "def obey(order): return order\nfor _"
     )
     done = subprocess.run([sys.executable, "-c", script], env=environment(), capture_output=True, text=True)
-    assert "WorkersError: expected work that a new process can import, got: " in done.stderr
+    assert "WorkersError: the work cannot be imported in a new process: " in done.stderr
 
 
 @pytest.mark.usefixtures("copied")
@@ -206,7 +206,7 @@ def test_a_template_that_was_killed_is_replaced():
 
 
 def test_a_template_that_dies_again_and_again_is_given_up():
-    with pytest.raises(WorkersError, match=r"^expected worker processes to start, got: one ended$"):
+    with pytest.raises(WorkersError, match=r"^worker processes cannot start: one ended$"):
         results(["one"], prepare=partial(os._exit, 3))
     assert results(["one"]) == {"one": "ONE"}
 

@@ -1,4 +1,4 @@
-"""What a template does: import modules, do what it is told beside that, and fork workers."""
+"""What a template process does: import modules, run the tasks it is sent, and fork workers."""
 
 import gc
 import os
@@ -18,8 +18,8 @@ __all__ = ["make_copies"]
 
 
 def make_copies(control: int, modules: Sequence[str]) -> None:
-    """Be a template until the program closes its end of the connection."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those that are forked below
+    """Run as a template until the program closes its end of the connection."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the processes forked below are not waited for
     begun = threading.Event()
     importing = threading.Thread(target=_import, args=(modules, begun), daemon=True)
     importing.start()
@@ -30,7 +30,7 @@ def make_copies(control: int, modules: Sequence[str]) -> None:
             task = connection.recv()
         except (EOFError, OSError):
             return
-        except Exception:  # a task that cannot be imported here: the work that needs it will tell
+        except Exception:  # a task that cannot be imported here: the work that needs it reports that
             continue
         if task is None:
             importing.join()  # only a process without other threads can be copied
@@ -42,23 +42,23 @@ def make_copies(control: int, modules: Sequence[str]) -> None:
 
 
 def _import(modules: Sequence[str], begun: threading.Event) -> None:
-    """Import one module after the other; tasks begin after the first, or at once if there is none.
+    """Import one module after the other; tasks start after the first one, or at once if there is none.
 
-    That is a library with parts in C, which import one another in an order that another thread must not disturb.
+    The first is a library with parts in C, whose imports another thread must not disturb.
     """
     for module in modules:
-        with suppress(Exception):  # the work that needs it will tell
+        with suppress(Exception):  # the work that needs it reports that
             import_module(module)
         begun.set()
     begun.set()
 
 
 def _copy(control: Connection) -> None:
-    """Fork a process that forks the worker and waits for its end: the template has no time to wait."""
+    """Fork a process that forks the worker and waits for it, so that the template never waits."""
     connection = Connection(recv_handle(control))
     news = Connection(recv_handle(control), readable=False)
     lifeline = Connection(recv_handle(control), writable=False)
-    with connection, news, lifeline, suppress(OSError):  # without a process the connections just end
+    with connection, news, lifeline, suppress(OSError):  # without a process the connections just close
         if os.fork():
             return
         try:
@@ -75,7 +75,7 @@ def _copy(control: Connection) -> None:
                 news.close()
                 gc.enable()
                 serve(connection, partial(_wait_for_end, lifeline))
-        except BrokenPipeError:  # nobody wants the news
+        except BrokenPipeError:  # nobody reads the news
             pass
         except BaseException:
             traceback.print_exc()

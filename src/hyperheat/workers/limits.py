@@ -24,21 +24,21 @@ __all__ = ["Limits", "confined", "time_limit"]
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What one job may use: seconds on the clock, seconds of work, bytes of memory beside what is shared or mapped."""
+    """What one job may use: seconds on the clock, seconds of processor time, bytes of memory of its own."""
 
     seconds: float
     work_seconds: int | None = None
     memory: int | None = None
 
     def apply(self) -> None:
-        """Limit the memory of this process, and let it leave no trace when it is ended."""
+        """Limit the memory of this process, and write no core file when it is killed."""
         if resource is not None:
             _lower(resource.RLIMIT_CORE, 0)
             if self.memory is not None:
                 _lower(resource.RLIMIT_DATA, self.memory)
 
     def out_of_memory(self) -> tuple[str, bool]:
-        """Why this process was refused memory, and whether by this limit: it may have been started with another one."""
+        """Why this process ran out of memory, and whether because of this limit or another one that it was started with."""
         space = None if resource is None else resource.getrlimit(resource.RLIMIT_AS)[0]
         if resource is not None and space is not None and space != resource.RLIM_INFINITY:
             left = f"{space / 1e6:,.0f} MB"
@@ -48,13 +48,13 @@ class Limits:
         return f"it took more than {self.memory / 1e6:,.0f} MB of memory", True
 
     def begin_job(self) -> None:
-        """Count the work from now on; the process is ended by SIGXCPU when there was too much."""
+        """Count processor time from now on; SIGXCPU ends the process when the limit is reached."""
         if resource is not None and self.work_seconds is not None:
             _lower(resource.RLIMIT_CPU, int(time.process_time()) + 1 + self.work_seconds)
 
 
 def _lower(what: int, limit: int) -> None:
-    """Set a soft limit, as low as asked for or as low as it has to be."""
+    """Set a soft limit, or the hard limit if that is lower."""
     assert resource is not None
     _, hard = resource.getrlimit(what)
     resource.setrlimit(what, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
@@ -62,7 +62,7 @@ def _lower(what: int, limit: int) -> None:
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Raise TimeoutError after some seconds of work; no limit outside of a main thread, where no signal can arrive."""
+    """Raise TimeoutError after some seconds of processor time; only in the main thread, which alone gets signals."""
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
         yield
         return
@@ -101,7 +101,7 @@ def confined(*, seconds: float, memory: int) -> Iterator[None]:
 
 
 def _data_bytes() -> int | None:
-    """The memory of this process that counts for its limit."""
+    """The memory of this process that counts towards its limit."""
     try:
         with open("/proc/self/statm", "rb") as file:
             return int(file.read().split()[5]) * os.sysconf("SC_PAGE_SIZE")

@@ -35,7 +35,7 @@ def run_jobs(
     preload: Sequence[str] = (),
     prepare: Callable[[], object] | None = None,
 ) -> Generator[tuple[Job, Result | Lost], None, None]:
-    """Do the jobs in some processes and yield each with its result as soon as it is there.
+    """Run jobs in worker processes and yield each with its result as soon as it is done.
 
     A process starts only when there is a job for it. `work`, jobs and results go through pipes, so their types are
     those of modules. An error in a job loses the job, but a WorkersError ends all. If `work` is a generator, the result
@@ -70,7 +70,7 @@ def run_jobs(
 
 
 class _Worker(Generic[Job, Result]):
-    """A process and its job, which it gets when it has started: only then does it read, so that sending never waits."""
+    """A process and its job, which is sent when the process has started and reads, so that sending never blocks."""
 
     def __init__(
         self, setup: Setup, preload: Sequence[str], prepare: Callable[[], object] | None, job: Job
@@ -88,7 +88,7 @@ class _Worker(Generic[Job, Result]):
         self.deadline = time.monotonic() + _START_SECONDS
 
     def give(self, job: Job) -> None:
-        """Hand over a job; if the process is no more, to a new one."""
+        """Send a job to the process, or to a new one if it is gone."""
         self.job, self._parts = job, []
         try:
             if not self._started:
@@ -101,7 +101,7 @@ class _Worker(Generic[Job, Result]):
             self.deadline = time.monotonic() + self._setup.limits.seconds
 
     def answer(self) -> JobAnswer | None:
-        """What became of the job, once the process has said something, has died or has taken too long."""
+        """The result of the job once the process has answered, died or taken too long."""
         said = None
         while self.connection.poll():
             try:
@@ -128,7 +128,7 @@ class _Worker(Generic[Job, Result]):
         return JobAnswer(Lost(reason, late, limited, tuple(self._parts)))
 
     def _refused(self) -> None:
-        """Start again, unless the process said why it is no more."""
+        """Start a new process, unless the old one said why it ended."""
         with suppress(EOFError, OSError):
             while self.connection.poll():
                 if isinstance(said := self.connection.recv(), WorkersError):
@@ -153,12 +153,12 @@ class _Worker(Generic[Job, Result]):
     def _start_again(self, problem: str) -> None:
         self._failures += 1
         if self._failures == _ATTEMPTS:
-            raise WorkersError(f"expected worker processes to start, got: {problem}")
+            raise WorkersError(f"worker processes cannot start: {problem}")
         self._process.end()
         self._start()
 
     def end(self) -> None:
-        """End the process, whatever it does."""
+        """Kill the process."""
         self._process.end()
 
 
@@ -179,7 +179,7 @@ def _start_process(preload: Sequence[str], prepare: Callable[[], object] | None)
 
 
 def _speaking(team: list[_Worker[Job, Result]]) -> list[_Worker[Job, Result]]:
-    """The workers that have something to say, have died or have taken too long; waits for the first."""
+    """The workers that have answered, died or taken too long; waits for the first."""
     remaining = min(worker.deadline for worker in team) - time.monotonic()
     said = wait([worker.connection for worker in team], max(remaining, 0))
     now = time.monotonic()

@@ -1,4 +1,4 @@
-"""What a worker process does: one job after another, until nobody wants results any more."""
+"""What a worker process does: one job after another, until its connection is closed."""
 
 import os
 import signal
@@ -15,14 +15,14 @@ __all__ = ["PARTS", "JobAnswer", "Lost", "Part", "Setup", "WorkersError", "serve
 
 
 class WorkersError(RuntimeError):
-    """Workers that cannot do any job."""
+    """The worker processes cannot do any job."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """Why a job came to nothing, and the parts of its result that were done before.
+    """Why a job failed, and the parts of its result that were finished before.
 
-    `limited` if it went over a limit, and `late` if that was the time on the clock, which another day may suffice.
+    `limited` if it exceeded a limit, and `late` if that was the time on the clock, which may suffice on a retry.
     """
 
     reason: str
@@ -47,12 +47,12 @@ class Setup:
     folder: str
     """The current folder of the program."""
     environment: dict[str, str]
-    """That of the program, but for the number of threads."""
+    """The environment of the program, except for the number of threads."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobAnswer:
-    """What a worker says about its job."""
+    """What a worker sends when a job is done."""
 
     value: Any
 
@@ -62,11 +62,11 @@ class JobAnswer:
 
 
 PARTS = "parts"
-"""In place of a result whose parts were all sent."""
+"""Sent instead of a result whose parts were all sent."""
 
 
 def serve(connection: Connection, wait_for_end: Callable[[], object]) -> None:
-    """Say that this process is there, take a setup, and then do jobs; end with the program, which can be waited for."""
+    """Announce this process, receive the setup, then do jobs; exit when the program does."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the program decides what an interrupt means
     threading.Thread(target=_end_after, args=(wait_for_end,), daemon=True).start()
     try:
@@ -81,11 +81,11 @@ def serve(connection: Connection, wait_for_end: Callable[[], object]) -> None:
 
 
 def _take_setup(connection: Connection) -> Setup | None:
-    """What there is to do, or None, which the program is told, if that is not known here."""
+    """Receive the setup; None, after telling the program, if the work cannot be imported here."""
     try:
         setup: Setup = connection.recv()
     except (ImportError, AttributeError) as error:
-        connection.send(WorkersError(f"expected work that a new process can import, got: {error}"))
+        connection.send(WorkersError(f"the work cannot be imported in a new process: {error}"))
         return None
     with suppress(OSError):  # the folder may be gone
         os.chdir(setup.folder)
@@ -110,7 +110,7 @@ def _attempt(
     except MemoryError:
         reason, limited = limits.out_of_memory()
         return JobAnswer(Lost(reason, limited=limited))
-    except Exception as error:  # one bad job never stops the rest
+    except Exception as error:  # one bad job must not stop the rest
         return JobAnswer(Lost(f"{type(error).__name__}: {error}"[:200]))
 
 

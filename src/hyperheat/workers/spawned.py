@@ -1,4 +1,4 @@
-"""A worker that starts anew and imports what it needs itself, where processes cannot be copied."""
+"""A worker that starts as a new process and imports what it needs, for systems that cannot fork."""
 
 import multiprocessing
 import os
@@ -20,7 +20,7 @@ class Spawned:
 
     def __init__(self) -> None:
         if sys.flags.ignore_environment and not sys.flags.safe_path:
-            raise WorkersError("expected python -E with -P too: workers would import from the current folder")
+            raise WorkersError("python -E needs -P too, or workers would import from the current folder")
         context = multiprocessing.get_context("spawn")
         self.connection, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
@@ -29,12 +29,12 @@ class Spawned:
         theirs.close()
 
     def exit_code(self) -> int | None:
-        """Wait for its end."""
+        """Wait until the process has ended."""
         self._process.join()
         return self._process.exitcode
 
     def end(self) -> None:
-        """End the worker, whatever it does."""
+        """Kill the worker."""
         self.connection.close()
         self._process.kill()
         self._process.join()
@@ -48,7 +48,7 @@ def _serve(connection: Connection) -> None:
 
 @contextmanager
 def _environment(values: Mapping[str, str]) -> Iterator[None]:
-    """Variables for a process that starts now."""
+    """Set variables for a process that is started inside this context."""
     before = {name: os.environ.get(name) for name in values}
     os.environ.update(values)
     try:
@@ -63,7 +63,7 @@ def _environment(values: Mapping[str, str]) -> Iterator[None]:
 
 @contextmanager
 def _no_program() -> Iterator[None]:
-    """Keep a process that starts now from importing the program that starts it, be it a script that would run again."""
+    """Keep a process that is started inside this context from importing, and so running, the main script."""
     program = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
     try:

@@ -1,4 +1,4 @@
-"""Workers that are copies of one process, the template, which imports what all of them need and forks for each.
+"""Workers that are forked from one process, the template, which has imported what all of them need.
 
 A copy starts at once and shares the memory of what was imported. The program that asks for copies may have threads, open
 files and a current folder full of modules that nobody should import. The template has none of these: it imports from
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["CAN_COPY", "ONE_THREAD", "Copy", "Template", "get_template"]
 
 CAN_COPY = hasattr(os, "fork")
-"""Whether this system can copy processes."""
+"""Whether this system can fork processes."""
 
 ONE_THREAD = dict.fromkeys(
     (
@@ -38,7 +38,7 @@ ONE_THREAD = dict.fromkeys(
     ),
     "1",
 )
-"""What the environment of workers tells libraries, which look when they are imported."""
+"""Environment variables of workers, which libraries read when they are imported."""
 
 _PROGRAM = (
     "import gc, sys; gc.disable(); sys.path[:] = {path}; "
@@ -49,7 +49,7 @@ _templates: dict[tuple[str, ...], "Template"] = {}
 
 
 def get_template(modules: Sequence[str] = ()) -> "Template":
-    """The template of this process that imports the modules; it starts if it has to, and nothing waits for it."""
+    """The template of this process that imports the modules; started if needed, without waiting for it."""
     with _lock:
         key = tuple(modules)
         if key in _templates and not _templates[key].alive:
@@ -66,7 +66,7 @@ def _end_all() -> None:
 
 
 def _forget_all() -> None:
-    """In a copy of this process: what the parent has started is not the child's to end."""
+    """In a fork of this process: forget the templates, which belong to the parent."""
     global _lock
     _lock = threading.Lock()
     for template in _templates.values():
@@ -111,12 +111,12 @@ class Template:
         return not ended.poll(0) and self._process.poll() is None
 
     def call(self, task: Callable[[], object]) -> None:
-        """Have something done whose effects all later copies have; they have none if it fails."""
+        """Run a task in the template, so that all later workers have its effects; without effect if it fails."""
         with self._speaking():
             self._control.send(task)
 
     def copy(self) -> "Copy":
-        """Ask for a worker; its connection ends at once if there is no template any more."""
+        """Request a worker; its connection closes at once if the template is gone."""
         from multiprocessing.connection import Pipe
         from multiprocessing.reduction import send_handle
 
@@ -130,7 +130,7 @@ class Template:
         return Copy(connection, news, lifeline)
 
     def end(self) -> None:
-        """End the template; copies end with their connections."""
+        """Kill the template; workers exit when their connections close."""
         self._socket.close()
         self._process.kill()
         self._process.wait()
@@ -142,7 +142,7 @@ class Template:
 
     @contextmanager
     def _speaking(self) -> Iterator[None]:
-        """One message at a time; one that is broken off ends the template, which would misunderstand the next."""
+        """Send one message at a time; one that is cut off ends the template, which would misread the next."""
         with self._lock:
             try:
                 yield
@@ -174,7 +174,7 @@ class Copy:
         self._owner = os.getpid()
 
     def exit_code(self) -> int | None:
-        """Wait for its end; None if nobody can tell how it ended."""
+        """Wait until the worker has ended; None if its exit code is unknown."""
         try:
             self._pid = self._pid or self._news.recv()
             return self._news.recv()
@@ -182,7 +182,7 @@ class Copy:
             return None
 
     def end(self) -> None:
-        """End the worker, whatever it does; one that has not started ends on its own."""
+        """Kill the worker; one that has not started exits on its own."""
         if self.connection.closed:
             return
         self.connection.close()
@@ -202,7 +202,7 @@ class Copy:
 
 @contextmanager
 def _interrupts_blocked() -> Iterator[None]:
-    """Keep a process that starts now from hearing of interrupts: what they mean is for the program to decide."""
+    """Keep interrupts from a process that is started inside this context: the program handles them."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         yield
