@@ -98,13 +98,10 @@ def _ask(scorer: Scorer, function: Any) -> Question | None:
 
 def _findings(question: Question, scores: SampleScores, calibration: Calibration) -> list[tuple[Any, float]]:
     """Each place with its repairs and tier, and the confidence."""
-    places = answer(question, lambda _: scores, calibration)["places"]
+    best = [(place, place.repairs[0]) for place in answer(question, lambda _: scores, calibration).places]
     return [
-        (
-            (place["at"], place["repairs"][0]["edits"], calibration.tier(place["repairs"][0]["confidence"])),
-            place["repairs"][0]["confidence"],
-        )
-        for place in places
+        ((place.start, place.end, repair.edits, calibration.tier(repair.confidence)), repair.confidence)
+        for place, repair in best
     ]
 
 

@@ -114,6 +114,8 @@ class Scorer:
             network = Network(model.weights, config.architecture, vocab)
         except ValueError as error:
             raise ModelError(f"{path}: not the weights of this detector: {error}") from None
+        except MemoryError:
+            raise ModelError(f"{path}: cannot be loaded: it takes too much memory") from None
         return cls(
             config=config,
             vocab=vocab,
@@ -158,6 +160,8 @@ def _parsed(parse: Callable[[bytes], Parsed], content: bytes, path: Path) -> Par
         return parse(content)
     except ValueError as error:
         raise ModelError(f"{path}: not that of a detector: {error}") from None
+    except MemoryError:
+        raise ModelError(f"{path}: cannot be loaded: it takes too much memory") from None
 
 
 def _log_softmax(x: np.ndarray, segments: Segments[np.ndarray]) -> np.ndarray:
