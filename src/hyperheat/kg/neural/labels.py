@@ -17,7 +17,7 @@ __all__ = ["BpeLabels", "LabelVectors", "NoLabels", "train_tokenizer"]
 
 @dataclass(frozen=True, kw_only=True)
 class NoLabels:
-    """Entities and relations are known by their ids alone."""
+    """Labels are not read: entities and relations are ids."""
 
 
 @dataclass(frozen=True, kw_only=True)

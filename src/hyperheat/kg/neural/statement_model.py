@@ -32,7 +32,7 @@ _DECODERS: dict[type, Any] = {MaskDecoder: MaskReader, StareDecoder: StareReader
 
 @dataclass(frozen=True, kw_only=True)
 class ModelConfig:
-    """A choice for each part; the encoder says how wide the model is."""
+    """The parts of a model; the encoder sets its width."""
 
     encoder: NoEncoder | HeatConfig | StareConfig = NoEncoder()
     decoder: MaskDecoder | StareDecoder = MaskDecoder()
@@ -40,7 +40,7 @@ class ModelConfig:
     entity_dropout: float = 0.3
     """of the encoded entities, as tokens and as candidates"""
     skip: float | None = None
-    """g at first: how much of what the encoder says is added to an entity's own vector. None: it replaces that vector."""
+    """the first value of g, the share of the encoder's output added to an entity's own vector; None: it replaces that"""
 
     def __post_init__(self) -> None:
         if self.encoder.dim % self.decoder.heads:
@@ -53,7 +53,7 @@ class ModelConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelNames:
-    """The names that a model knows, the labels of some of them, and the tokenizer of labels where they are read."""
+    """The names that a model knows, the labels of some of them, and the tokenizer of a model that reads labels."""
 
     entities: tuple[str, ...]
     relations: tuple[str, ...]
@@ -62,7 +62,7 @@ class ModelNames:
 
 
 class Skip(nn.Module):
-    """Own vectors past the encoder, which adds to them entry by entry as much as it has learnt to."""
+    """Own vectors of entities that skip the encoder, plus a learnt share of its output for each dimension."""
 
     def __init__(self, dim: int, share: float) -> None:
         super().__init__()
@@ -108,7 +108,7 @@ class StatementModel(nn.Module):
         return Table(self.dropout(entities), relations)
 
     def pass_by(self, first: Table, encoded: Table) -> Table:
-        """The encoded table, past which first vectors may skip."""
+        """The encoded table, to which first vectors are added if the model has a skip."""
         if self.skip is None:
             return encoded
         return Table(self.skip(first.entities, encoded.entities), encoded.relations)

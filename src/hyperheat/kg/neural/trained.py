@@ -44,7 +44,7 @@ _COLUMNS = ("subject", "relation", "object", "offsets", "qualifier", "value")
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TrainedModel:
-    """A model with all that is needed to ask it."""
+    """A model with everything needed to ask it."""
 
     config: ModelConfig
     names: ModelNames
@@ -64,7 +64,7 @@ class TrainedModel:
 
 
 def save_model(trained: TrainedModel, folder: str | Path) -> None:
-    """Write a model; each file appears whole or not at all."""
+    """Write a model to a folder; each file appears complete or not at all."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     names = asdict(trained.names)
@@ -129,7 +129,7 @@ def _read(path: Path, build: Callable[[Any], T]) -> T:
 
 
 class ModelScorer:
-    """Scores all entities; the graph is encoded once, when it is made."""
+    """Scores all entities; the graph is encoded once, at construction."""
 
     @torch.no_grad()
     def __init__(self, trained: TrainedModel) -> None:
@@ -173,7 +173,7 @@ class ModelScorer:
         return Table(rows, self.table.relations)
 
     def _encode_unseen(self, texts: Sequence[str]) -> Tensor:
-        """The vectors of entities that no statement holds and whose label alone is known."""
+        """The vectors of entities that are in no statement, from their labels alone."""
         model = self._model
         if model.entity_label is None or model.relation_label is None:
             raise ValueError(f"unknown entities {', '.join(texts)}: this model reads no labels")

@@ -78,7 +78,7 @@ class KgJob:
         self.model = self.trained.model
 
     def describe(self) -> Mapping[str, Any]:
-        """What a resumed run must agree with."""
+        """The settings and data that a resumed run must share."""
         settings = to_dict(self._settings)
         del settings["train"]
         tokenizer = sha256((self.trained.names.tokenizer or "").encode()).hexdigest()
