@@ -183,13 +183,14 @@ def _build(
 
 
 def _relate_flow(syntax: FunctionSyntax, flow: FunctionFlow) -> None:
+    node, relate = syntax.node, syntax.columns.relate_groups
     for name, merged in (("CtrlF", flow.control), ("MayRead", flow.may_read), ("MayWrite", flow.may_write)):
         for previous, successors in merged:
-            syntax.relate(name, [*(("prev", p) for p in previous), *(("succ", s) for s in successors)])
+            relate(name, ("prev", [node(p) for p in previous]), ("succ", [node(s) for s in successors]))
     for symbol in flow.symbols:
         last = set(symbol.last_uses)
-        occurrences = [("may_last_use" if o in last else "occ", syntax.node(o)) for o in symbol.occurrences]
+        occurrences = [("may_last_use" if o in last else "occ", node(o)) for o in symbol.occurrences]
         syntax.columns.relate("Symbol", [("sym", syntax.add_node(symbol.name)), *occurrences])
     for name, sources in (("Returns", flow.returns), ("Yields", flow.yields)):
         for function, places in sources:
-            syntax.relate(name, [("fn", function), *(("from", place) for place in places)])
+            relate(name, ("fn", [node(function)]), ("from", [node(place) for place in places]))

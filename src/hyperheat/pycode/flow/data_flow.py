@@ -102,7 +102,7 @@ def _ones(bits: int) -> Iterable[int]:
 class _Layout:
     """Where the bits of each symbol are: together, and those of `x.y` right after those of `x`."""
 
-    __slots__ = ("kill", "low", "members", "select", "slot", "width")
+    __slots__ = ("kill", "low", "members", "own", "select", "slot", "width")
 
     def __init__(self, names: FunctionNames, accessed: set[int]):
         self.members: list[list[int]] = [[] for _ in names.symbols]
@@ -114,6 +114,7 @@ class _Layout:
                 attributes[symbol.base].append(number)
         self.low = [0] * len(names.symbols)
         self.slot: dict[int, int] = {}
+        self.own: list[int] = [0] * len(names.symbols)
         self.select: list[int] = [0] * len(names.symbols)
         self.kill: dict[int, list[int]] = {code: [0] * len(names.symbols) for code in _GAIN}
         self.width = 0
@@ -132,6 +133,7 @@ class _Layout:
         for attribute in attributes[symbol]:
             self._place(attribute, attributes)
         inner = _repeat(_KNOWN, self.width - end) << end - low
+        self.own[symbol] = own
         self.select[symbol] = own * _KNOWN
         self.kill[READ][symbol] = own * _GAIN[READ]
         self.kill[WRITE][symbol] = self.kill[REWRITE][symbol] = own * _GAIN[WRITE] | inner
@@ -267,8 +269,10 @@ class _Solver:
     def _members(self, symbol: int, bits: int, plane: int) -> Numbers:
         """The occurrences of a symbol whose bits of one plane are set."""
         members = self.layout.members[symbol]
-        bits &= _repeat(plane, _BITS * len(members))
-        return tuple(members[position // _BITS] for position in _ones(bits))
+        bits &= self.layout.own[symbol] * plane
+        if bits & (bits - 1):
+            return tuple([members[position // _BITS] for position in _ones(bits)])
+        return (members[(bits.bit_length() - 1) // _BITS],) if bits else ()
 
     def solve(self, number: int) -> None:
         """Find what reaches the accesses and nodes of one unit, and the entries of the units made in it."""

@@ -109,11 +109,12 @@ def _sources(found: Iterable[tuple[FunctionOrLambda, list[Anchor]]]) -> tuple[So
 def _position(anchor: Anchor) -> tuple[int, int]:
     """Where an anchor of the control-flow graph stands in the source."""
     node: Any = anchor
-    match anchor:
-        case (ast.Compare(comparators=comparators), _, int(number)):
-            node = comparators[number]
-        case ast.comprehension(target=target):
-            node = target
-        case ast.withitem(context_expr=expression):
-            node = expression
+    kind = type(anchor)
+    if kind is tuple:  # a link of a chain of comparisons
+        compare, _, number = node
+        node = compare.comparators[number]
+    elif kind is ast.comprehension:
+        node = node.target
+    elif kind is ast.withitem:
+        node = node.context_expr
     return node.lineno, node.col_offset

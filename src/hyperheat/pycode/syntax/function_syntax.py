@@ -43,14 +43,15 @@ class FunctionSyntax:
         self.placement = Placement(source, self.tokens)
         self.columns = GraphColumns()
         self._nodes: dict[ast.AST, int] = {}
-        self._found: dict[tuple[ast.AST, str], list[int]] = {}  # tokens of fields, as asked for
+        self._anchored: dict[Anchor, int] = {}  # what `node` has found so far
+        self._found: dict[tuple[ast.AST, str], list[int]] = {}  # the tokens of fields, likewise
         self._pending: list[ast.AST] = []  # children that are placed, but not yet expanded
         # What a parent tells its children: the default of a parameter, the tokens of parts of f-strings.
         self.defaults: dict[ast.arg, ast.expr] = {}
         self.fields: dict[ast.AST, ReplacementField] = {}
         self.ranges: dict[ast.AST, tuple[int, int]] = {}
-        for token in zip(self.tokens.texts, self.tokens.starts, self.tokens.ends, strict=True):
-            self.add_node(*token)
+        labels = [_shorten(text) if len(text) > MAX_LABEL else text for text in self.tokens.texts]
+        self.columns.add_nodes(labels, self.tokens.starts, self.tokens.ends)
 
     def span_in(self, graph: Hypergraph) -> tuple[int, int, int, int]:
         """The span of the function, from its first decorator to its end."""
@@ -61,19 +62,26 @@ class FunctionSyntax:
 
     def node(self, anchor: Anchor) -> int:
         """The graph node of an anchor; a parameter stands for its name, without annotation and default."""
+        found = self._anchored.get(anchor)
+        if found is None:
+            found = self._anchored[anchor] = self._find(anchor)
+        return found
+
+    def _find(self, anchor: Anchor) -> int:
         if type(anchor) is ast.arg:
             anchor = (anchor, "arg")
         if isinstance(anchor, ast.AST):
             return self._nodes[anchor]
-        key, index = anchor[:2], anchor[2] if len(anchor) == 3 else 0
-        found = self._found.get(key)
-        if found is None:
-            found = self._found[key] = self.placement.find(*key)
-        return found[index] if found else self._nodes[key[0]]
+        node, field, *number = anchor
+        tokens = self._found.get((node, field))
+        if tokens is None:
+            tokens = self._found[node, field] = self.placement.find(node, field)
+        return tokens[number[0] if number else 0] if tokens else self._nodes[node]
 
     def relate(self, relation: str, incidences: Iterable[tuple[str, Anchor]]) -> None:
         """Add an edge whose ends are given as anchors."""
-        self.columns.relate(relation, [(qualifier, self.node(anchor)) for qualifier, anchor in incidences])
+        node = self.node
+        self.columns.relate(relation, [(qualifier, node(anchor)) for qualifier, anchor in incidences])
 
     def relate_tokens(self, *, comments: bool, chunk: int, overlap: int) -> None:
         """Add `Tokens` edges of `chunk` tokens; neighbours share `overlap` tokens, positions are absolute."""
@@ -136,8 +144,7 @@ class FunctionSyntax:
         if unplaced is not None:
             return self.alias(node, unplaced(self, node))
         placement = self.placement
-        start = placement.offset(node.lineno, node.col_offset)
-        end = placement.offset(node.end_lineno, node.end_col_offset)
+        start, end = placement.start(node), placement.end(node)
         first = placement.at_start.get(start, -1)
         last = placement.at_end.get(end, -1)
         if first < 0 or last < 0:

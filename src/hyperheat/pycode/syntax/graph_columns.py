@@ -33,6 +33,13 @@ class GraphColumns:
         self._label.append(self._names.setdefault(label, len(self._names)))
         return len(self._label) - 1
 
+    def add_nodes(self, labels: Iterable[str], starts: list[int], ends: list[int]) -> None:
+        """Add a node for each label, start and end."""
+        names = self._names
+        self.starts += starts
+        self.ends += ends
+        self._label += [names.setdefault(label, len(names)) for label in labels]
+
     def relate(self, relation: str, incidences: Iterable[tuple[str, int]]) -> None:
         names, qualifier, nodes = self._names, self._qualifier, self._node
         self._relation.append(names.setdefault(relation, len(names)))
@@ -40,6 +47,15 @@ class GraphColumns:
             qualifier.append(names.setdefault(name, len(names)))
             nodes.append(node)
         self._offsets.append(len(nodes))
+
+    def relate_groups(self, relation: str, *groups: tuple[str, list[int]]) -> None:
+        """Add an edge in which all nodes of a group have its qualifier; no group is empty."""
+        names = self._names
+        self._relation.append(names.setdefault(relation, len(names)))
+        for qualifier, nodes in groups:
+            self._qualifier += [names.setdefault(qualifier, len(names))] * len(nodes)
+            self._node += nodes
+        self._offsets.append(len(self._node))
 
     def relate_sequence(self, relation: str, nodes: list[int], *, start: int) -> None:
         """Add `relation(p<start>: nodes[0], ...)`; positions are stored as negative qualifiers."""

@@ -25,16 +25,22 @@ class Placement:
     def __init__(self, source: PythonSource, tokens: TokenStream) -> None:
         self.texts = tokens.texts
         self.offset = source.offset
+        self._lines = source.line_starts
+        self._is_wide = bool(source.wide_lines)  # then columns of `ast` are not those of the text
         real = [i for i, text in enumerate(tokens.texts) if text is not INDENT and text is not DEDENT]
         self.at_start = {tokens.starts[i]: i for i in real}
         self.at_end = {tokens.ends[i]: i for i in real}
 
     # Any: of the `ast` types, only those with a position are asked for one.
     def start(self, node: Any) -> int:
-        return self.offset(node.lineno, node.col_offset)
+        if self._is_wide or node.lineno > len(self._lines):
+            return self.offset(node.lineno, node.col_offset)
+        return self._lines[node.lineno - 1] + node.col_offset
 
     def end(self, node: Any) -> int:
-        return self.offset(node.end_lineno, node.end_col_offset)
+        if self._is_wide or node.end_lineno > len(self._lines):
+            return self.offset(node.end_lineno, node.end_col_offset)
+        return self._lines[node.end_lineno - 1] + node.end_col_offset
 
     def first(self, node: ast.AST) -> int:
         """The index of the node's first token."""
