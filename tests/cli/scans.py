@@ -25,7 +25,7 @@ from hyperheat.cli import main
 from hyperheat.detector.calibration import Point
 from hyperheat.detector.detector import Detector
 from hyperheat.files import SkippedFile, read_regular
-from hyperheat.report import FileEdit, Finding, Fix, FunctionHeat, Heat, ScanError, SourceText
+from hyperheat.report import FileEdit, Finding, Fix, FunctionHeat, HeatSpan, ScanError, SourceText
 from hyperheat.workers.limits import Limits
 
 BUGGY = "def area(a, b):\n    return a * a  # 0.95\n\n\ndef scale(a, b):\n    return a - a  # 0.65\n"
@@ -112,8 +112,8 @@ def _finding(path: str, function: str, line: int, bug: re.Match[str]) -> Finding
     )
 
 
-def _heat(finding: Finding) -> Heat:
-    return Heat(
+def _heat(finding: Finding) -> HeatSpan:
+    return HeatSpan(
         line=finding.line,
         column=finding.column,
         end_line=finding.end_line,
