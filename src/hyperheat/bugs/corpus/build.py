@@ -16,6 +16,7 @@ from typing import Any
 
 import hyperheat
 from hyperheat.bugs.corpus.duplicates import PackageIndex, index_package, plan_packages
+from hyperheat.bugs.corpus.jobs import run_each
 from hyperheat.bugs.corpus.package_sources import (
     PARTIAL,
     PackageSources,
@@ -27,7 +28,6 @@ from hyperheat.bugs.corpus.packages import CorpusError, Package
 from hyperheat.bugs.corpus.random_bugs import make_shard
 from hyperheat.bugs.corpus.workspace import CorpusSettings, Workspace, hold_lock, load_record, save_record
 from hyperheat.bugs.dataset import HEAD, SPLITS
-from hyperheat.bugs.jobs import run_each
 from hyperheat.detector.sample import DENSE
 from hyperheat.files import file_sha256
 from hyperheat.rewrites import KINDS

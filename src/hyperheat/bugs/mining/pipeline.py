@@ -12,9 +12,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from hyperheat.bugs.corpus.jobs import SECONDS_PER_PACKAGE, run_each
 from hyperheat.bugs.corpus.packages import CorpusError, PassingError
 from hyperheat.bugs.corpus.workspace import load_record, save_record
-from hyperheat.bugs.jobs import SECONDS_PER_PACKAGE, run_each
 from hyperheat.bugs.mining.commits import Mining, mine, package_of
 from hyperheat.bugs.mining.distinct import take_distinct
 from hyperheat.bugs.mining.real_bugs import RealBugs, Tally

@@ -172,4 +172,4 @@ def _result(ray: Any, reference: Any) -> JobResult:
     try:
         return ray.get(reference)
     except ray.exceptions.RayError as error:
-        return JobResult(problem=f"its Ray task failed: {str(error).splitlines()[0]}")
+        return JobResult(problem=f"its Ray task failed: {str(error).strip().splitlines()[-1]}")

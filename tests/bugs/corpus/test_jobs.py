@@ -1,12 +1,14 @@
 """Worker processes: what fails is named, and everything else is done."""
 
+import subprocess
+import sys
 from pathlib import Path
 
-from tests.bugs.faults import fail_by_name
+from tests.bugs.corpus.faults import fail_by_name
 
 from hyperheat.bugs.corpus import CorpusSettings, Package
 from hyperheat.bugs.corpus.build import PackageJob
-from hyperheat.bugs.jobs import JobResult, run_in_processes
+from hyperheat.bugs.corpus.jobs import JobResult, attempt, run_in_processes
 
 
 def outcomes(names: list[str], workers: int) -> dict[str, tuple[int, str, str]]:
@@ -38,3 +40,8 @@ def test_a_job_that_crashes_hangs_or_fails_leaves_the_others_alone():
 
 def test_no_jobs_start_no_process():
     assert outcomes([], 2) == {}
+
+
+def test_jobs_can_be_imported_first():
+    """As a worker of a cluster does."""
+    subprocess.run([sys.executable, "-c", f"import {attempt.__module__}"], check=True)
