@@ -15,11 +15,12 @@ SOURCE = ROOT / "src" / "hyperheat"
 MAY_IMPORT = {
     "files": set(),
     "extras": set(),
+    "source_encoding": set(),
     "spelling": set(),
     "configuration": {"spelling"},
     "progress": {"report"},
     "hypergraph": {"extras", "files", "spelling"},
-    "pycode": {"hypergraph"},
+    "pycode": {"hypergraph", "source_encoding"},
     "rewrites": {"hypergraph", "pycode"},
     "tensors": {"files", "hypergraph"},
     "nn": {"files", "configuration", "hypergraph", "tensors"},
@@ -48,6 +49,7 @@ MAY_IMPORT = {
     },
     "report": {"rewrites"},
     "check": {
+        "source_encoding",
         "spelling",
         "files",
         "hypergraph",
@@ -67,6 +69,7 @@ MAY_IMPORT = {
     },
 }
 _LIGHT = {
+    "source_encoding",
     "spelling",
     "extras",
     "configuration",

@@ -19,7 +19,6 @@ from itertools import islice
 
 import numpy as np
 
-from hyperheat.check.encoding import SlowEncodingError, decode, without_stray_bytes
 from hyperheat.check.records import (
     EditRecord,
     ErrorRecord,
@@ -41,6 +40,7 @@ from hyperheat.pycode import FunctionGraph, ModuleGraphs, SourceError, TooMuchSo
 from hyperheat.pycode.syntax.python_source import MAX_CHARACTERS, PythonSource
 from hyperheat.report.source import SourceText
 from hyperheat.rewrites import KINDS, Rewrite, candidates, edits_in_file
+from hyperheat.source_encoding import SlowEncodingError, decode, without_stray_bytes
 from hyperheat.workers.limits import Limits
 
 __all__ = [

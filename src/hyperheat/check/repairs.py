@@ -16,7 +16,6 @@ from pathlib import Path
 from hyperheat.check.analysis import read_text
 from hyperheat.check.changes import why_not_clean
 from hyperheat.check.discovery import MAX_BYTES, FoundFile
-from hyperheat.check.encoding import decode, encode
 from hyperheat.check.preload import MODULES
 from hyperheat.check.scan import LIMITS
 from hyperheat.files import SkippedFile, read_regular, refuse_links_out, remove_leftovers, write_whole
@@ -24,6 +23,7 @@ from hyperheat.pycode import SourceError
 from hyperheat.pycode.syntax.python_source import PythonSource
 from hyperheat.report.finding import FileEdit, Finding, Fix
 from hyperheat.report.source import SourceText
+from hyperheat.source_encoding import decode, encode
 from hyperheat.workers.limits import Limits
 from hyperheat.workers.pool import run_jobs
 from hyperheat.workers.serve import Lost

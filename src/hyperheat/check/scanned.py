@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from hyperheat.check.discovery import FoundFile
-from hyperheat.check.encoding import decode
 from hyperheat.check.records import FileRecord, FunctionRecord, PlaceRecord, RepairRecord
 from hyperheat.check.suppressions import Suppression
 from hyperheat.detector.calibration import Calibration
@@ -25,6 +24,7 @@ from hyperheat.report.finding import (
 )
 from hyperheat.report.rules import RULE_OF_KIND
 from hyperheat.report.source import SourceText
+from hyperheat.source_encoding import decode
 
 __all__ = ["ScannedFile", "ScannedFunction", "Sources", "Suspect", "read_record", "sha256_of"]
 

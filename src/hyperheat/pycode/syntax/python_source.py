@@ -5,8 +5,6 @@ number, the character offset into `PythonSource.text`, in which every line ends 
 """
 
 import ast
-import io
-import tokenize
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,6 +16,7 @@ import numpy as np
 
 from hyperheat.pycode.anchors import FunctionNode
 from hyperheat.pycode.syntax.traversal import levels
+from hyperheat.source_encoding import SlowEncodingError, decode
 
 __all__ = [
     "MAX_CHARACTERS",
@@ -163,8 +162,9 @@ class PythonSource:
 
 def _decode(source: bytes, path: str | None) -> str:
     try:
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
-        return source.decode(encoding)
+        return decode(source, strict=True)[0]
+    except SlowEncodingError as error:
+        raise TooMuchSource(path, 1, str(error)) from None
     except SyntaxError as error:
         raise SourceError(path, 1, f"cannot decode the file: {error.msg}") from None
     except UnicodeDecodeError as error:

@@ -1,4 +1,4 @@
-"""The text of a source file as it is, and how it is encoded.
+"""The bytes of a Python source file as text, and back.
 
 Python compiles a file in UTF-8 even if a comment of it holds bytes that are none, so such files are read too. In the text
 each of these bytes is a lone surrogate, as in file names, so that it leads back to the same bytes.
@@ -20,20 +20,21 @@ class SlowEncodingError(ValueError):
     """An encoding that Python could read, but not in any reasonable time."""
 
 
-def decode(data: bytes) -> tuple[str, str]:
+def decode(data: bytes, *, strict: bool = False) -> tuple[str, str]:
     """Text and encoding of a source file, with its line ends and without its byte order mark.
 
-    Raises SyntaxError, LookupError or UnicodeDecodeError where Python could not read the file.
+    Raises SyntaxError, LookupError or UnicodeError where Python could not read the file and, if `strict`, for bytes that
+    are not text; SlowEncodingError for encodings that take too long.
     """
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
     except SyntaxError:  # also for a stray byte in the first two lines
-        if any(_COOKIE.match(line) for line in data.removeprefix(codecs.BOM_UTF8).split(b"\n", 2)[:2]):
+        if strict or any(_COOKIE.match(line) for line in data.removeprefix(codecs.BOM_UTF8).split(b"\n", 2)[:2]):
             raise
         encoding = "utf-8-sig" if data.startswith(codecs.BOM_UTF8) else "utf-8"
     if (name := codecs.lookup(encoding).name) in _SLOW:
-        raise SlowEncodingError(f"expected an encoding for source files, got {name}")
-    stray = "surrogateescape" if name in ("utf-8", "utf-8-sig") else "strict"
+        raise SlowEncodingError(f"the encoding {name} takes too long to decode")
+    stray = "surrogateescape" if not strict and name in ("utf-8", "utf-8-sig") else "strict"
     return data.decode(encoding, stray), encoding
 
 
