@@ -9,24 +9,24 @@ __all__ = ["PAGE", "make_page"]
 PAGE = Path(__file__).parents[2] / "docs" / "rewrites.md"
 
 _INTRODUCTION = """\
-# Rewrites: the bugs that are made, looked for and repaired
+# Rewrites: the bugs that are planted, found and repaired
 
-A rewrite is a set of text edits of one function. `hyperheat.rewrites.candidates(function)` lists all rewrites of an
-outermost function, as plain data: the kind, the location, the edits, and the places of the nodes that matter. The
-same list serves to make bugs for training, to look for bugs, and to repair them.
+A rewrite is a set of text edits to one function. `hyperheat.rewrites.candidates(function)` lists all rewrites of an
+outermost function as plain data: the kind, the location, the edits, and the positions of the nodes involved. The
+same list is used to plant bugs for training, to look for bugs, and to repair them.
 
-What holds for every candidate, by construction and by test:
+Every candidate has these properties, by construction and by test:
 
-- The result compiles, and its syntax differs from the original at the rewritten place only.
-- All other characters stay: comments, blanks, line ends.
-- `rewrite.inverse(source)` leads back, character by character, and an equal rewrite is among the candidates of the
-  result. Equal rewrites mean the same change; they may spell it with other blanks and parentheses.
+- The result compiles, and its syntax differs from the original only at the rewritten place.
+- All other characters stay the same: comments, white space, line endings.
+- `rewrite.inverse(source)` restores the source character by character, and an equal rewrite is among the candidates of
+  the result. Equal rewrites make the same change; their white space and parentheses may differ.
 - No two candidates are equal, and no two have the same result.
 
-Signatures, decorators, annotations, patterns and fields of f-strings that print their own text (`{x=}`) are left as
-they are.
+Signatures, decorators, annotations, patterns and f-string fields that print their own text (`{x=}`) are never
+rewritten.
 
-Each section below shows what becomes of a line, and cases that have no rewrite of the kind. The page is made from
+Each section below shows what a line turns into, and cases that have no rewrite of that kind. The page is generated from
 the cases that the tests check (`pytest tests/rewrites --update-golden`).
 """
 
