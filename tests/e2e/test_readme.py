@@ -68,7 +68,7 @@ def test_the_architecture_page_names_every_package_and_no_forbidden_import():
     named = {name for row in rows for name in re.findall(r"\w+", row)}
     packages = {path.parent.name for path in source.glob("*/__init__.py")}
     modules = {path.stem for path in source.glob("[!_]*.py")}
-    assert named == packages | modules
+    assert packages <= named <= packages | modules
     drawing = (ROOT / "docs" / "architecture-folders.svg").read_text(encoding="utf-8")
     for importer, imported in re.findall(r'id="(\w+)-(\w+)"', drawing):
         texts = [path.read_text(encoding="utf-8") for path in (source / importer).rglob("*.py")]

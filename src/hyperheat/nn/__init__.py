@@ -1,15 +1,17 @@
 """HEAT, its variants and its peers in PyTorch. Read in this order:
 
-reference.py    the whole model as plain loops, one edge at a time: ten minutes
-heat.py         the same on batches: layers, `HeatEncoder` (graphs with names), `Heat` (plain tensors)
-config.py       sizes, and the choices for each part of a layer; `VARIANTS`, the paper's ablations
-embedding.py    first states from names, labels and positions
-message.py      messages inside an edge
-aggregate.py    messages to a node -> its update
-update.py       state and update -> new state
-weights.py      safetensors files
-fast/           how gathers, attention and dropout are made fast
-peers/          other encoders with the same interface: AllSet, GNN-MLP, GREAT
+    reference.py    the whole model as plain loops, one edge at a time: ten minutes
+    heat.py         the same on batches: layers, `HeatEncoder` (graphs with names), `Heat` (plain tensors)
+    config.py       sizes, and the choices for each part of a layer; `VARIANTS`, the paper's ablations
+    embedding.py    first states from names, labels and positions
+    message.py      messages inside an edge
+    aggregate.py    messages to a node -> its update
+    update.py       state and update -> new state
+    weights.py      safetensors files
+    fast/           how gathers, attention and dropout are made fast
+    peers/          other encoders with the same interface: AllSet, GNN-MLP, GREAT
+
+The names that most programs need are in `hyperheat` as well: `hyperheat.HeatEncoder`, `hyperheat.HeatConfig`.
 """
 
 from hyperheat.nn.config import VARIANTS, HeatConfig
