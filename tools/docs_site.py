@@ -66,7 +66,10 @@ def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: 
             return match[0]
         return posixpath.relpath(f"{FOLDER}/{target}.md", posixpath.dirname(page.file.src_uri))
 
-    return _LINK.sub(lead, markdown)
+    lines = _LINK.sub(lead, markdown).splitlines(keepends=True)
+    return "".join(
+        re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", line) if line.startswith("|") else line for line in lines
+    )
 
 
 def _outside(page: str, link: str) -> str | None:

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -166,3 +167,31 @@ def test_every_link_leads_to_a_file():
         for target in re.findall(r"\]\(([^)#]+)", page.read_text(encoding="utf-8")):
             if not target.startswith("http"):
                 assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_every_name_in_the_documentation_exists():
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]:
+        text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+        dotted = set(re.findall(r"(?:`|\[|::: )(hyperheat(?:\.\w+)+)(?=[`\]\s(])", text))
+        for name in dotted - {"hyperheat.xml", "hyperheat.sarif"}:
+            assert _exists(name), f"{page.name}: {name}"
+        for path in re.findall(r"`((?!src/)(?:\w+/)+\w+\.py)`", text):
+            assert (ROOT / "src" / "hyperheat" / path).exists() or (ROOT / path).exists(), (
+                f"{page.name}: {path}"
+            )
+
+
+def _exists(name: str) -> bool:
+    """Whether a dotted name is that of a module, or of something in one."""
+    parts = name.split(".")
+    for end in range(len(parts), 0, -1):
+        try:
+            found: object = import_module(".".join(parts[:end]))
+        except ModuleNotFoundError:
+            continue
+        for part in parts[end:]:
+            if not hasattr(found, part):
+                return False
+            found = getattr(found, part)
+        return True
+    return False
