@@ -1,8 +1,8 @@
 """Two arguments of a call are swapped.
 
-Any two positional arguments of a call may change places, with the parentheses around them. Keyword arguments have
-no order. Neither have arguments after a starred one a known place. Arguments that are the same expression are not
-swapped.
+Any two positional arguments of a call may be swapped, together with the parentheses around them. Keyword arguments
+are not, because their order does not matter; nor are arguments after a starred one, whose position is unknown, or two
+arguments that are the same expression.
 """
 
 import ast

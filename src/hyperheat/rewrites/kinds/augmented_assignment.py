@@ -1,9 +1,9 @@
 """An assignment replaces a value that it should change, or changes it in the wrong way.
 
-The operator of an augmented assignment may become another one or a plain `=`, and a plain `=` an augmented one.
-The target is one name, attribute or subscript: tuples cannot be augmented, and assignments to several targets or
-with an annotation are left out. A name must have been bound earlier in the source (by a parameter, say), since
-an augmented assignment reads it.
+The operator of an augmented assignment may become another one or a plain `=`, and a plain `=` may become an augmented
+assignment. The target is a single name, attribute or subscript: tuples cannot be augmented, and assignments to several
+targets or with an annotation are left out. A name must have been bound earlier in the source, for example by a
+parameter, because an augmented assignment reads it.
 """
 
 import ast

@@ -1,8 +1,8 @@
 """An arithmetic or bitwise operation uses the wrong operator.
 
-Each of `+ - * ** / // % @ << >> | & ^` may become any other one, if that changes nothing but the operator:
-where another precedence would take the operands apart (`a + b * c` with `+` for `*`), it is left out. Training
-and testing use the same set.
+Each of `+ - * ** / // % @ << >> | & ^` may become any other one, if that changes nothing but the operator. It is left
+out where the new precedence would regroup the operands, as `+` for `*` would in `a - b * c`. Training and testing
+use the same set.
 """
 
 import ast
@@ -58,7 +58,7 @@ VALID = (
 )
 INVALID = (
     Case("unary operators have other operands", "def f(a):\n    return -a, ~a, +a"),
-    Case("stars of arguments are no operators", "def f(a, b):\n    return f(*a, **b)"),
+    Case("stars of arguments are not operators", "def f(a, b):\n    return f(*a, **b)"),
     Case("assignments are another kind", "def f(a):\n    a += 1"),
 )
 

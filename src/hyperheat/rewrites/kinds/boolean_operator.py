@@ -1,13 +1,13 @@
 """A condition joins its parts in the wrong way, or a `not` is missing or unexpected.
 
-Each `and` may become `or` and the other way round. Both are associative, so that no other part of the condition
-is regrouped by this.
+Each `and` may become `or`, and vice versa. Both are associative, so this does not regroup the other parts of the
+condition.
 
-A `not` may be put before a *condition* or taken away from it: the test of `if`, `elif`, `while`, `assert`, of a
+A `not` may be added to a *condition* or removed from it: the test of `if`, `elif`, `while`, `assert`, of a
 conditional expression, of a comprehension or of a `case`, an operand of `and` or `or`, and what is returned. The
 condition is a name, an attribute, a subscript, a call, an arithmetic operation, a chain of comparisons, a
-comprehension, or something weaker in parentheses. A single comparison is left to the other kind: `not a < b` is
-`a >= b`. Blanks and parentheses around the condition stay as they are.
+comprehension, or something weaker in parentheses. A single comparison is left to the kind `comparison-operator`:
+`not a < b` is `a >= b`. White space and parentheses around the condition stay the same.
 """
 
 import ast
@@ -129,7 +129,7 @@ INVALID = (
     Case("two of them", "def f(a):\n    return not not a"),
     Case("literals", "def f():\n    while True: return 1, 2"),
     Case("a line that ends after `not`", "def f(a):\n    return not \\\n a"),
-    Case("what is no condition", "def f(a):\n    b = not a\n    f(a, b)"),
+    Case("not a condition", "def f(a):\n    b = not a\n    f(a, b)"),
     Case("a number that touches the operator", "def f(a):\n    b = 0and 1"),
 )
 

@@ -1,8 +1,8 @@
 """A comparison uses the wrong operator.
 
 Each operator of a comparison may become another one of its group: `<`, `<=`, `>`, `>=`, `==`, `!=`; or `in`,
-`not in`; or `is`, `is not`. All comparisons bind equally, so that the rest of the syntax stays as it is. Every
-operator of a chain such as `a < b < c` is a place of its own.
+`not in`; or `is`, `is not`. All comparisons have the same precedence, so the rest of the syntax does not change. Each
+operator of a chain such as `a < b < c` is a separate place.
 """
 
 import ast
@@ -48,7 +48,7 @@ VALID = (
     ),
 )
 INVALID = (
-    Case("a loop is no comparison", "def f(a):\n    for b in a: pass"),
+    Case("a loop is not a comparison", "def f(a):\n    for b in a: pass"),
     Case("a default value is not part of the body", "def f(a=1 < 2): pass"),
     Case("a number that touches the operator", "def f(a):\n    return 1in a"),
 )

@@ -1,8 +1,8 @@
-"""A small number is off, or a truth value is the wrong one.
+"""A small number or a truth value is wrong.
 
-Each of the integers -2, -1, 0, 1 and 2 may become any other of them, and `True` may become `False` and the other
-way round. Numbers in other spellings (`0x1`, `+1`, `- 1`) are left out, and so is a minus sign where it would take
-hold of more than the number (`2 ** n`). Default values of parameters do not count.
+Each of the integers -2, -1, 0, 1 and 2 may become any of the others, and `True` may become `False`, and vice versa.
+Numbers in other spellings (`0x1`, `+1`, `- 1`) are left out, and so is a minus sign where it would apply to more than
+the number (`2 ** n`). Default values of parameters are left out, too.
 """
 
 import ast

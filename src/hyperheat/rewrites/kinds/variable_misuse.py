@@ -1,16 +1,16 @@
 """A variable is used where another one is meant.
 
-Each name of a variable may become the name of every other variable that can be used at its place: parameters, local
-names, local imports, variables of the functions around, and of comprehensions; never `self` or `cls`, and nothing
-from outside the outermost function.
+Each use of a variable may become any other variable that can be used in its place: parameters, local names, local
+imports, variables of enclosing functions and of comprehensions; but never `self` or `cls`, nor anything from outside
+the outermost function.
 
-- Where a variable is read (attributes, calls and lambdas included), both must be visible and may hold a value there:
-  some path from the start of the function gives them one and does not take it away again.
-- Where a name is assigned, both must belong to the very scope of the assignment, without being declared `global` or
-  `nonlocal`, and both must be bound at another place too, so that each stays a variable of the function.
-- For `del a` and `a += 1`, which read and write, all of this holds.
+- Where a variable is read (including attributes, calls and lambdas), both variables must be visible and possibly
+  bound: some path from the start of the function binds them and does not delete them again.
+- Where a name is assigned, both must belong to the scope of the assignment, without being declared `global` or
+  `nonlocal`, and both must also be bound elsewhere, so that each stays a variable of the function.
+- `del a` and `a += 1` read and write, so both conditions apply.
 
-Parameters, imports, exceptions, patterns and the names of functions and classes are left as they are.
+Parameters, imports, exceptions, patterns and the names of functions and classes are never changed.
 """
 
 import ast
@@ -81,7 +81,7 @@ VALID = (
         ("    return [a for b in a]",),
     ),
     Case(
-        "variables of lambdas and of the functions around",
+        "variables of lambdas and of enclosing functions",
         "def f(a):\n    return lambda b: b",
         ("    return lambda b: a",),
     ),
@@ -109,7 +109,7 @@ INVALID = (
         "the name of an exception after its clause",
         "def f(a):\n    try: g()\n    except E as e: pass\n    return a",
     ),
-    Case("attributes and keywords are no variables", "def f(a):\n    return g.a(a=1)"),
+    Case("attributes and keywords are not variables", "def f(a):\n    return g.a(a=1)"),
     Case("variables of a comprehension outside of it", "def f(a):\n    [0 for b in g()]\n    return a"),
     Case("variables from outside", "a = b = 1\ndef f():\n    return a"),
 )
