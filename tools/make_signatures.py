@@ -21,7 +21,7 @@ import warnings
 from pathlib import Path
 from types import ModuleType
 
-from hyperheat.pycode.calls import signatures
+from hyperheat.pycode.calls import standard_library
 from hyperheat.pycode.calls.abstract_values import Instance, Values
 from hyperheat.pycode.calls.definitions import (
     Annotated,
@@ -395,10 +395,10 @@ def _write(table: dict[str, Stubs]) -> int:
         text = "\n".join(_lines(stubs))
         ast.parse(text)
         sections.append(f"#: {name}\n{text}\n")
-    path = Path(signatures.__file__).with_name(signatures.TABLE)
+    path = Path(standard_library.__file__).with_name(standard_library.TABLE)
     path.write_bytes(gzip.compress("".join(sections).encode(), mtime=0))
-    signatures.stdlib_module.cache_clear()
-    signatures.sections.cache_clear()
+    standard_library.stdlib_module.cache_clear()
+    standard_library.sections.cache_clear()
     return path.stat().st_size
 
 

@@ -29,7 +29,9 @@ def decode(data: bytes, *, strict: bool = False) -> tuple[str, str]:
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
     except SyntaxError:  # also for a stray byte in the first two lines
-        if strict or any(_COOKIE.match(line) for line in data.removeprefix(codecs.BOM_UTF8).split(b"\n", 2)[:2]):
+        if strict or any(
+            _COOKIE.match(line) for line in data.removeprefix(codecs.BOM_UTF8).split(b"\n", 2)[:2]
+        ):
             raise
         encoding = "utf-8-sig" if data.startswith(codecs.BOM_UTF8) else "utf-8"
     if (name := codecs.lookup(encoding).name) in _SLOW:

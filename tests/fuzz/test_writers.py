@@ -12,7 +12,7 @@ from tests.check.test_cache import DETECTOR, ENTRY, FILE
 from tests.fuzz.faults import failing_disk
 from tests.fuzz.mutate import INPUTS
 
-from hyperheat.bugs.corpus.workspace import read_record, write_record
+from hyperheat.bugs.corpus.workspace import load_record, save_record
 from hyperheat.check.baseline import Known, read_baseline, write_baseline
 from hyperheat.check.cache import make_secret
 from hyperheat.check.repairs import FixError, write_repair
@@ -37,7 +37,7 @@ WRITERS: dict[str, Callable[[Path, str], object]] = {
     "file": lambda path, text: write_whole(path, text.encode()),
     "report": write_output,
     "baseline": lambda path, text: write_baseline(path, {"0" * 32: Known(text, "HH101", "f")}),
-    "record": lambda path, text: write_record(path, {"text": text}),
+    "record": lambda path, text: save_record(path, {"text": text}),
     "hif": lambda path, text: write_hif(GRAPH, path),
     "vocabulary": lambda path, text: Vocabulary.build([GRAPH]).save(path),
 }
@@ -45,7 +45,7 @@ READERS: dict[str, Callable[[Path], object]] = {
     "file": Path.read_bytes,
     "report": Path.read_bytes,
     "baseline": read_baseline,
-    "record": read_record,
+    "record": load_record,
     "hif": read_hif,
     "vocabulary": Vocabulary.load,
 }

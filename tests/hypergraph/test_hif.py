@@ -82,7 +82,11 @@ def test_names_what_it_leaves_out() -> None:
             [{"edge": 0, "node": 0, "weight": 0.5}],
             "incidences[0].weight: expected 1 or no weight",
         ),
-        ("incidences", [{"edge": 0, "node": 0, "weight": float("nan")}], "hypergraphs are unweighted), got nan"),
+        (
+            "incidences",
+            [{"edge": 0, "node": 0, "weight": float("nan")}],
+            "hypergraphs are unweighted), got nan",
+        ),
         ("nodes", [{"node": 0}, {"node": 1, "weight": 2}], "nodes[1].weight: expected 1 or no weight"),
         ("edges", [{"edge": 0, "weight": True}], "edges[0].weight: expected 1 or no weight"),
         ("edges", [{"edge": 0, "weight": "1"}], "edges[0].weight: expected 1 or no weight"),

@@ -186,7 +186,9 @@ def test_a_folder_in_use_and_other_settings_are_refused(tmp_path):
         ValueError, match=r"train\.lr: the run .* started with 0\.05 and cannot be resumed with 0\.1"
     ):
         fit(LineJob(), replace(settings, lr=0.1), tmp_path, resume=True)
-    with pytest.raises(ValueError, match=r"job\.samples: the run .* started with 22 and cannot be resumed with 23"):
+    with pytest.raises(
+        ValueError, match=r"job\.samples: the run .* started with 22 and cannot be resumed with 23"
+    ):
         fit(LineJob(samples=23), settings, tmp_path, resume=True)
     (tmp_path / "settings.json").unlink()
     with pytest.raises(
