@@ -16,16 +16,17 @@ import torch
 from benchmarks.command import Positive, fail, run
 from benchmarks.timing import interleaved_ms
 from hyperheat.bugs.answers import answer_all
+from hyperheat.bugs.corpus.corpus_settings import CorpusSettings
 from hyperheat.bugs.corpus.duplicates import PackageIndex, index_package, plan_packages
 from hyperheat.bugs.corpus.package_sources import read_folder
 from hyperheat.bugs.corpus.random_bugs import make_shard
-from hyperheat.bugs.corpus.workspace import CorpusSettings, Workspace
+from hyperheat.bugs.corpus.workspace import Workspace
 from hyperheat.bugs.dataset import draw_indices
 from hyperheat.bugs.encoders import view_of
-from hyperheat.bugs.folder import DetectorConfig, TrainedDetector, new_detector
 from hyperheat.bugs.model import losses
 from hyperheat.bugs.recipes import RECIPES, BugSettings
 from hyperheat.bugs.shards import read_shard
+from hyperheat.bugs.trained_detector import DetectorConfig, TrainedDetector, new_detector
 from hyperheat.detector.batch import collate_samples
 from hyperheat.detector.sample import Sample
 from hyperheat.tensors import BudgetSampler, Vocabulary

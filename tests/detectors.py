@@ -8,7 +8,7 @@ from tests.bugs.samples import all_samples
 from tests.check.scores import CALIBRATION
 
 from hyperheat.bugs.export import export_detector
-from hyperheat.bugs.folder import DetectorConfig, new_detector
+from hyperheat.bugs.trained_detector import DetectorConfig, new_detector
 from hyperheat.detector.calibration import add_calibration
 from hyperheat.nn import VARIANTS
 from hyperheat.tensors import Vocabulary

@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from tools.check_rewrites import library_functions
 
-from hyperheat.bugs.folder import TrainedDetector, load_trained
+from hyperheat.bugs.trained_detector import TrainedDetector, load_trained
 from hyperheat.check.analysis import Question, answer, make_question
 from hyperheat.detector import SampleScores, Scorer
 from hyperheat.detector.batch import collate_samples

@@ -19,7 +19,7 @@ from typing import Any, Literal, TypeGuard, TypeVar, Union, cast, get_args, get_
 
 from hyperheat.spelling import did_you_mean
 
-__all__ = ["choices", "cook", "differences", "from_dict", "override", "to_dict"]
+__all__ = ["choices", "differences", "from_dict", "override", "settings_from_recipe", "to_dict"]
 
 C = TypeVar("C")
 _SCALARS = {
@@ -31,7 +31,7 @@ _SCALARS = {
 }
 
 
-def cook(recipes: Mapping[str, Callable[[], C]], name: str, assignments: Sequence[str]) -> C:
+def settings_from_recipe(recipes: Mapping[str, Callable[[], C]], name: str, assignments: Sequence[str]) -> C:
     """The settings of the recipe called `name`, with fields replaced as by `override`."""
     if name not in recipes:
         raise ValueError(f"recipe: expected one of {', '.join(recipes)}, got {name!r}")

@@ -9,7 +9,7 @@ from tests.detector.test_network import SAMPLES, VOCAB, detector, exported
 from tests.hostile.models import relist
 
 from hyperheat.bugs.export import export_detector, facts_of_corpus
-from hyperheat.bugs.folder import DetectorConfig, load_trained, new_detector, save_trained
+from hyperheat.bugs.trained_detector import DetectorConfig, load_trained, new_detector, save_trained
 from hyperheat.cli.bugs import export
 from hyperheat.detector import Scorer
 from hyperheat.nn import GnnConfig

@@ -10,9 +10,9 @@ import pytest
 from hyperheat.bugs.answers import answer, answer_all
 from hyperheat.bugs.corpus import CorpusSettings, build_corpus, source_packages
 from hyperheat.bugs.dataset import Dataset, read_manifest
-from hyperheat.bugs.folder import load_trained
 from hyperheat.bugs.metrics import Answers, measure
 from hyperheat.bugs.recipes import RECIPES, BugSettings
+from hyperheat.bugs.trained_detector import load_trained
 from hyperheat.bugs.training import BugJob, train_detector
 from hyperheat.cli import app
 

@@ -18,7 +18,7 @@ from tools.check_export import compare, torch_scores
 import hyperheat
 from hyperheat.bugs.answers import answer_all
 from hyperheat.bugs.export import export_detector
-from hyperheat.bugs.folder import DetectorConfig, load_trained, new_detector
+from hyperheat.bugs.trained_detector import DetectorConfig, load_trained, new_detector
 from hyperheat.detector import Scorer, network
 from hyperheat.detector.batch import collate_samples
 from hyperheat.detector.scorer import MAX_SLOTS

@@ -15,9 +15,7 @@ MODULES: dict[str, str] = {
 }
 """Names of several modules, each with the reason."""
 
-CLASSES: dict[str, str] = {
-    "Scorer": "still to be renamed",
-}
+CLASSES: dict[str, str] = {}
 """Names of several public classes, each with the reason."""
 
 

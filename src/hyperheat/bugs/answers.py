@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 
 from hyperheat.bugs.dataset import Dataset
-from hyperheat.bugs.folder import TrainedDetector
 from hyperheat.bugs.metrics import Answers
 from hyperheat.bugs.model import Scores
+from hyperheat.bugs.trained_detector import TrainedDetector
 from hyperheat.detector.batch import BugBatch, collate_samples
 from hyperheat.detector.sample import NO_BUG, Sample
 from hyperheat.detector.scorer import SampleScores, Scorer

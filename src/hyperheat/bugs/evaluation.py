@@ -9,7 +9,6 @@ import numpy as np
 
 from hyperheat.bugs.answers import answer_all
 from hyperheat.bugs.dataset import Dataset
-from hyperheat.bugs.folder import TrainedDetector
 from hyperheat.bugs.metrics import (
     Answers,
     Metrics,
@@ -18,6 +17,7 @@ from hyperheat.bugs.metrics import (
     measure_by_kind,
     precision_recall,
 )
+from hyperheat.bugs.trained_detector import TrainedDetector
 from hyperheat.detector.calibration import Calibration
 from hyperheat.detector.sample import NO_BUG, Sample
 from hyperheat.detector.scorer import Scorer

@@ -12,7 +12,7 @@ from typing import Literal
 import torch
 
 import hyperheat
-from hyperheat.bugs.folder import MODEL_CARD, TrainedDetector, save_trained
+from hyperheat.bugs.trained_detector import MODEL_CARD, TrainedDetector, save_trained
 from hyperheat.detector.manifest import CALIBRATION, WEIGHTS
 from hyperheat.detector.scorer import MAX_SLOTS
 from hyperheat.files import parse_json, whole_file

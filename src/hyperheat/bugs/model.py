@@ -39,8 +39,8 @@ class Scores(NamedTuple):
     places: Tensor
 
 
-class Scorer(nn.Module):
-    """A shallow network: joined inputs to hidden features, and a score of these."""
+class RewriteScorer(nn.Module):
+    """A shallow network that scores rewrites, and the locations they belong to: inputs, hidden features, a score."""
 
     def __init__(self, inputs: int, dim: int, dropout: float) -> None:
         super().__init__()
@@ -60,11 +60,11 @@ class BugHead(nn.Module):
     def __init__(self, dim: int, dropout: float) -> None:
         super().__init__()
         self.text = nn.Embedding(len(TEXTS), dim)
-        self.put_text = Scorer(2, dim, dropout)
-        self.put_variable = Scorer(2, dim, dropout)
-        self.swap = Scorer(3, dim, dropout)
+        self.put_text = RewriteScorer(2, dim, dropout)
+        self.put_variable = RewriteScorer(2, dim, dropout)
+        self.swap = RewriteScorer(3, dim, dropout)
         self.summary = nn.Linear(2 * dim, dim)
-        self.location = Scorer(3, dim, dropout)
+        self.location = RewriteScorer(3, dim, dropout)
         self.no_bug = nn.Linear(dim, 1)
 
     def forward(self, nodes_ND: Tensor, batch: BugBatch[Tensor]) -> Scores:

@@ -13,11 +13,17 @@ from hyperheat.bugs.answers import answer, answer_batch
 from hyperheat.bugs.curriculum import Curriculum
 from hyperheat.bugs.dataset import Dataset, draw_indices
 from hyperheat.bugs.encoders import view_of
-from hyperheat.bugs.folder import DetectorConfig, TrainedDetector, load_trained, new_detector, save_trained
-from hyperheat.bugs.mapped import EncodedStrings, MappedSamples
+from hyperheat.bugs.mapped_samples import EncodedStrings, MappedSamples
 from hyperheat.bugs.metrics import Answers, measure
 from hyperheat.bugs.model import dense_losses, losses
 from hyperheat.bugs.recipes import BugSettings
+from hyperheat.bugs.trained_detector import (
+    DetectorConfig,
+    TrainedDetector,
+    load_trained,
+    new_detector,
+    save_trained,
+)
 from hyperheat.configuration import to_dict
 from hyperheat.detector.batch import BugBatch, collate_samples
 from hyperheat.detector.sample import DENSE, LIKELY, NO_BUG

@@ -17,8 +17,8 @@ __all__ = ["confirm", "evaluate", "export", "train"]
 
 if TYPE_CHECKING:
     from hyperheat.bugs.evaluation import Evaluation
-    from hyperheat.bugs.folder import TrainedDetector
     from hyperheat.bugs.metrics import Metrics
+    from hyperheat.bugs.trained_detector import TrainedDetector
     from hyperheat.detector.calibration import Calibration
     from hyperheat.detector.scorer import Scorer
 
@@ -61,11 +61,11 @@ def train(
     """
     from hyperheat.bugs.recipes import RECIPES
     from hyperheat.bugs.training import train_detector
-    from hyperheat.configuration import cook
+    from hyperheat.configuration import settings_from_recipe
     from hyperheat.nn.fast import kernel as attention
 
     try:
-        settings = cook(RECIPES, recipe, set)
+        settings = settings_from_recipe(RECIPES, recipe, set)
         attention.use(kernel)
         outcome = train_detector(settings, data, out, real=real, start=start, resume=resume)
     except (ValueError, OSError, ImportError, RuntimeError) as error:
@@ -174,7 +174,7 @@ def export(
         How weights are stored; float16 halves the file and moves log-probabilities by about 0.001.
     """
     from hyperheat.bugs.export import export_detector, facts_of_corpus
-    from hyperheat.bugs.folder import load_trained
+    from hyperheat.bugs.trained_detector import load_trained
     from hyperheat.detector.manifest import WEIGHTS
 
     try:
@@ -250,7 +250,7 @@ def confirm(
 
 def _load(folder: Path) -> "tuple[TrainedDetector | Scorer, str, Calibration | None]":
     """A detector as torch runs it, or as the checker does if it was exported or calibrated; its hash and calibration."""
-    from hyperheat.bugs.folder import MODEL_CARD, load_trained
+    from hyperheat.bugs.trained_detector import MODEL_CARD, load_trained
     from hyperheat.detector.calibration import Calibration
     from hyperheat.detector.manifest import CALIBRATION, WEIGHTS
     from hyperheat.detector.scorer import Scorer

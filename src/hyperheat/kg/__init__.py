@@ -161,11 +161,11 @@ def train(
 
         kg.train("statements/", "run/", recipe="smallest", set=["train.max_minutes=5"])
     """
-    from hyperheat.configuration import cook
+    from hyperheat.configuration import settings_from_recipe
     from hyperheat.kg.neural.recipes import RECIPES
     from hyperheat.kg.neural.training import train_model
 
-    settings = cook(RECIPES, recipe, set)
+    settings = settings_from_recipe(RECIPES, recipe, set)
     return train_model(settings, read(data) if isinstance(data, str | Path) else data, out, resume=resume)
 
 

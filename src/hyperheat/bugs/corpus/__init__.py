@@ -1,8 +1,8 @@
 """Training data of random bugs: packages in, shards of samples out."""
 
 from hyperheat.bugs.corpus.build import Built, build_corpus, summarise
+from hyperheat.bugs.corpus.corpus_settings import CorpusSettings
 from hyperheat.bugs.corpus.packages import CorpusError, Package, read_names, source_packages, without
-from hyperheat.bugs.corpus.workspace import CorpusSettings
 
 __all__ = [
     "Built",

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import hyperheat
+from hyperheat.bugs.corpus.corpus_settings import CorpusSettings
 from hyperheat.bugs.corpus.duplicates import PackageIndex, index_package, plan_packages
 from hyperheat.bugs.corpus.jobs import run_each
 from hyperheat.bugs.corpus.package_sources import (
@@ -26,7 +27,7 @@ from hyperheat.bugs.corpus.package_sources import (
 )
 from hyperheat.bugs.corpus.packages import CorpusError, Package
 from hyperheat.bugs.corpus.random_bugs import make_shard
-from hyperheat.bugs.corpus.workspace import CorpusSettings, Workspace, hold_lock, load_record, save_record
+from hyperheat.bugs.corpus.workspace import Workspace, hold_lock, load_record, save_record
 from hyperheat.bugs.dataset import HEAD, SPLITS
 from hyperheat.detector.sample import DENSE
 from hyperheat.files import file_sha256

@@ -24,8 +24,9 @@ from typing import Any
 
 import numpy as np
 
+from hyperheat.bugs.corpus.corpus_settings import SECONDS_PER_FILE
 from hyperheat.bugs.corpus.package_sources import PackageSources
-from hyperheat.bugs.corpus.workspace import SECONDS_PER_FILE, load_record, save_record
+from hyperheat.bugs.corpus.workspace import load_record, save_record
 from hyperheat.files import whole_file
 from hyperheat.pycode import SourceError
 from hyperheat.pycode.syntax.python_source import PythonSource

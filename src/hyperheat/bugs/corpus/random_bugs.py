@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from hyperheat.bugs.corpus.corpus_settings import SECONDS_PER_FILE, CorpusSettings
 from hyperheat.bugs.corpus.package_sources import PackageSources
 from hyperheat.bugs.corpus.packages import split_of
-from hyperheat.bugs.corpus.workspace import SECONDS_PER_FILE, CorpusSettings
 from hyperheat.bugs.shards import write_shard
 from hyperheat.detector.sample import DENSE, Origin, Sample, make_sample
 from hyperheat.files import file_sha256

@@ -1,4 +1,4 @@
-"""The settings of a corpus and the files of a build: its folders, its lock, and the records of finished steps."""
+"""The files of a build: its folders, its lock, and the records of finished steps."""
 
 import fcntl
 import json
@@ -11,39 +11,7 @@ from typing import Any
 from hyperheat.bugs.corpus.packages import CorpusError
 from hyperheat.files import parse_json, whole_file
 
-__all__ = ["SECONDS_PER_FILE", "CorpusSettings", "Workspace", "hold_lock", "load_record", "save_record"]
-
-SECONDS_PER_FILE = 60
-"""The processor time allowed for one file of a package."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class CorpusSettings:
-    """How samples are made of packages.
-
-    `clean` is the share of samples without a bug among those with at most one; `dense` is the number of samples of
-    each function with many bugs at once, planted at a share `rate` of its locations; `pairs` adds the graphs that
-    some baselines read; `functions_per_package` keeps large packages from dominating; `with_tests` reads test files
-    too, whose bugs are mostly changed expectations.
-    """
-
-    clean: float = 0.25
-    dense: int = 0
-    rate: float = 0.25
-    pairs: bool = True
-    seed: int = 0
-    functions_per_package: int = 300
-    with_tests: bool = False
-
-    def __post_init__(self) -> None:
-        if not 0 < self.clean <= 1:
-            raise CorpusError(f"clean: expected more than 0 and at most 1, got {self.clean}")
-        if self.dense < 0:
-            raise CorpusError(f"dense: expected at least 0, got {self.dense}")
-        if not 0 < self.rate <= 1:
-            raise CorpusError(f"rate: expected more than 0 and at most 1, got {self.rate}")
-        if self.functions_per_package < 1:
-            raise CorpusError(f"functions_per_package: expected at least 1, got {self.functions_per_package}")
+__all__ = ["Workspace", "hold_lock", "load_record", "save_record"]
 
 
 @dataclass(frozen=True)

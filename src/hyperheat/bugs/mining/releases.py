@@ -14,8 +14,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
+from hyperheat.bugs.corpus.corpus_settings import SECONDS_PER_FILE
 from hyperheat.bugs.corpus.packages import CorpusError, PassingError
-from hyperheat.bugs.corpus.workspace import SECONDS_PER_FILE
 from hyperheat.bugs.mining.archive import Archive, open_archive
 from hyperheat.bugs.mining.bug_fix import (
     BugFix,

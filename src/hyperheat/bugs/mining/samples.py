@@ -11,9 +11,9 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
+from hyperheat.bugs.corpus.corpus_settings import SECONDS_PER_FILE
 from hyperheat.bugs.corpus.package_sources import PackageSources
 from hyperheat.bugs.corpus.packages import CorpusError, PassingError
-from hyperheat.bugs.corpus.workspace import SECONDS_PER_FILE
 from hyperheat.bugs.mining.archive import open_archive
 from hyperheat.bugs.mining.bug_fix import BugFix, NoFix, describe_fix, find_fix
 from hyperheat.bugs.mining.real_bugs import FOUND, MISSING, NOT_EXPRESSIBLE, ProjectResult

@@ -11,7 +11,7 @@ import torch
 from tests.bugs.samples import SOURCE, all_samples, origin
 
 from hyperheat.bugs.dataset import HEAD
-from hyperheat.bugs.mapped import EncodedStrings, MappedSamples
+from hyperheat.bugs.mapped_samples import EncodedStrings, MappedSamples
 from hyperheat.bugs.model import BugModel
 from hyperheat.bugs.shards import write_shard
 from hyperheat.detector.batch import collate_samples

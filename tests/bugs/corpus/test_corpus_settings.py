@@ -1,4 +1,4 @@
-"""CorpusSettings of a corpus."""
+"""The settings of a corpus."""
 
 import pytest
 
