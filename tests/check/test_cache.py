@@ -1,6 +1,7 @@
 """The cache: what is in it is right or not there, whatever was edited, damaged, planted or killed."""
 
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -204,3 +205,16 @@ def test_killed_at_any_moment_it_leaves_no_wrong_result(tmp_path):
     assert done.stderr == ""
     killed, wrong = map(int, done.stdout.split())
     assert (killed, wrong) == (int(kills), 0)
+
+
+def test_entries_do_not_outlive_a_change_of_messages(tmp_path, monkeypatch):
+    """Records hold messages, so that entries made with other templates must not be found."""
+    rewrites = tmp_path / "rewrites"
+    shutil.copytree(ROOT / "src" / "hyperheat" / "rewrites", rewrites)
+    monkeypatch.setattr(module, "_REWRITES", rewrites)
+    folder = tmp_path / "cache"
+    open_cache(folder, DETECTOR).store(FILE, ENTRY)
+    assert open_cache(folder, DETECTOR).load(FILE) == ENTRY
+    literal = rewrites / "kinds" / "literal.py"
+    literal.write_text(literal.read_text().replace('message="', 'message="really, '))
+    assert open_cache(folder, DETECTOR).load(FILE) is None

@@ -6,12 +6,12 @@
         <detector>/<path>.json              names are hashes
 
 An entry is a line with a keyed hash of its name and of the rest, then one JSON object: the sha256 of the file and its
-record. Only who knows the secret can make one, so that an entry is what this program has written. It appears whole or
-not at all, so any number of scans may use the folder at once and be ended at any moment. What is not an entry, or
-that of another detector or version, is as good as nothing.
+record. Entries cannot be forged without the secret. They are written atomically, so any number of scans can share the
+folder and be killed at any moment. Anything that is not a valid entry is ignored, and so are the entries of another
+detector, another version of this program or of Python, or other rewrites: these are part of the folder's name.
 
-The folder is the user's own, and so is the secret; entries may be kept in another folder, but the secret never is, so a
-project that brings entries along cannot know it:
+The folder and the secret belong to the user. Entries can be kept in another folder, but the secret cannot, so a project
+that ships cache entries cannot forge them:
 
     Linux      $XDG_CACHE_HOME/hyperheat, or ~/.cache/hyperheat
     macOS      ~/Library/Caches/hyperheat
@@ -51,6 +51,7 @@ __all__ = [
 VARIABLE = "HYPERHEAT_CACHE"
 """The environment variable that names the folder."""
 
+_REWRITES = Path(__file__).parents[1] / "rewrites"
 _SECRET = "secret"
 _SECRET_BYTES = 32
 _VERSION = 4
@@ -92,7 +93,8 @@ class Cache:
         Raises CacheError if one of them is not the user's own.
         """
         python = f"{sys.version_info.major}.{sys.version_info.minor}"  # what source means depends on it
-        name = hashlib.sha256("\0".join([str(_VERSION), python, detector.key]).encode()).hexdigest()[:24]
+        parts = [str(_VERSION), python, detector.key, _hash_rewrites()]
+        name = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
         self.folder, self.entries = folder, folder / name
         self._home, self._ready = home, False
         for place in {home, folder, self.entries}:
@@ -181,6 +183,15 @@ class Cache:
     def _sign(self, path: Path, content: bytes, secret: bytes) -> bytes:
         named = f"{self.entries.name}/{path.name}\n".encode() + content
         return hmac.digest(secret, named, "sha256").hex().encode()
+
+
+def _hash_rewrites() -> str:
+    """A hash of the code of all rewrites: records hold the messages that it makes. Importing it would take longer."""
+    found = hashlib.sha256()
+    for path in sorted(_REWRITES.rglob("*.py")):
+        with suppress(OSError):
+            found.update(path.read_bytes())
+    return found.hexdigest()
 
 
 def _limits(value: Any) -> tuple[float, float, float] | None:
