@@ -19,11 +19,12 @@ import hyperheat
 from hyperheat.bugs.answers import answer_all
 from hyperheat.bugs.export import export_detector
 from hyperheat.bugs.trained_detector import DetectorConfig, load_trained, new_detector
+from hyperheat.configuration import choices
 from hyperheat.detector import Scorer, network
 from hyperheat.detector.batch import collate_samples
 from hyperheat.detector.scorer import MAX_SLOTS
 from hyperheat.detector.views import Hyperedges
-from hyperheat.nn import VARIANTS
+from hyperheat.nn import VARIANTS, HeatConfig
 from hyperheat.tensors import Vocabulary, collate, packed
 
 SAMPLES = all_samples(every=11)
@@ -255,3 +256,8 @@ def test_threads_do_not_disturb_each_other(tmp_path, monkeypatch):
         found = list(pool.map(lambda sample: scorer.score_batch([sample])[0], SAMPLES * 5))
     for one, other in zip(expected * 5, found, strict=True):
         np.testing.assert_array_equal(one.findings, other.findings)
+
+
+def test_every_choice_of_every_slot_is_known():
+    assert {name: tuple(classes) for name, classes in choices(HeatConfig).items()} == network._CHOICES
+    assert set(network._REDUCTIONS) < set(network._AGGREGATES)

@@ -65,13 +65,6 @@ class Architecture:
 
 
 _LARGEST = {"dim": 8_192, "layers": 256, "heads": 1_024, "ff": 65_536}
-_CHOICES = {
-    "qualifier": ("QualifierProjection", "NoQualifiers"),
-    "message": ("AttentionMessage", "DeepSetMessage"),
-    "aggregate": ("MaxAggregate", "SumAggregate", "MeanAggregate", "CrossAttentionAggregate"),
-    "feed_forward": ("FeedForward", "NoFeedForward"),
-    "edge_update": ("OwnUpdate", "TiedUpdate", "KeepState"),
-}
 
 
 # Weights and small parts
@@ -248,6 +241,9 @@ class _DeepSet:
         return mixed
 
 
+_MESSAGES = {"AttentionMessage": _Attention, "DeepSetMessage": _DeepSet}
+
+
 # Aggregates: from the messages to a node to its one update
 
 
@@ -255,7 +251,7 @@ class _Reduction:
     """Maximum, sum or mean."""
 
     def __init__(self, weights: _Weights, name: str, architecture: Architecture) -> None:
-        self._with = np.maximum if architecture.aggregate == "MaxAggregate" else np.add
+        self._with = _REDUCTIONS[architecture.aggregate]
         self._mean = architecture.aggregate == "MeanAggregate"
 
     def __call__(self, m: np.ndarray, h: np.ndarray, nodes: _Pool) -> np.ndarray:
@@ -288,6 +284,19 @@ class _CrossAttention:
             attended = (weights[..., None, :] @ value)[..., 0, :] / sums[..., None]  # [S, H, K]
             out[places] = self.out(attended.reshape(len(messages), dim))
         return out.take(nodes.place, axis=0)
+
+
+_REDUCTIONS = {"MaxAggregate": np.maximum, "SumAggregate": np.add, "MeanAggregate": np.add}
+_AGGREGATES = {**dict.fromkeys(_REDUCTIONS, _Reduction), "CrossAttentionAggregate": _CrossAttention}
+
+_CHOICES = {
+    "qualifier": ("QualifierProjection", "NoQualifiers"),
+    "message": tuple(_MESSAGES),
+    "aggregate": tuple(_AGGREGATES),
+    "feed_forward": ("FeedForward", "NoFeedForward"),
+    "edge_update": ("OwnUpdate", "TiedUpdate", "KeepState"),
+}
+"""The parts that can be chosen for each slot of a layer, by the names of their classes in torch."""
 
 
 # Layers
@@ -324,10 +333,8 @@ class _Layer:
         self.qualifier = None
         if architecture.qualifier == "QualifierProjection":
             self.qualifier = _Linear(weights, f"{name}.qualifier", architecture.dim, architecture.dim)
-        message = {"AttentionMessage": _Attention, "DeepSetMessage": _DeepSet}
-        self.message = message[architecture.message](weights, f"{name}.message", architecture)
-        aggregate = _CrossAttention if architecture.aggregate == "CrossAttentionAggregate" else _Reduction
-        self.aggregate = aggregate(weights, f"{name}.aggregate", architecture)
+        self.message = _MESSAGES[architecture.message](weights, f"{name}.message", architecture)
+        self.aggregate = _AGGREGATES[architecture.aggregate](weights, f"{name}.aggregate", architecture)
         self.node_update = self.edge_update = _Update(weights, f"{name}.update.node", architecture)
         if (last and not architecture.final_edges) or architecture.edge_update == "KeepState":
             self.edge_update = None

@@ -153,7 +153,11 @@ def make_sample(
 
 
 def encode_candidates(function: FunctionGraph, rewrites: tuple[Rewrite, ...]) -> tuple[Candidates, list[int]]:
-    """The rewrites as columns, ordered by location, and the order in which they stand there."""
+    """The rewrites as columns, ordered by location, and the order in which they stand there.
+
+    Models know three forms of rewrites: a text that its kind lists, a variable, or two arguments that change places.
+    Raises ValueError for any other.
+    """
     node_at = _nodes(function)
     symbol_of = {node: symbol for symbol, *nodes in symbols(function.graph) for node in nodes}
     rows = []
@@ -165,6 +169,10 @@ def encode_candidates(function: FunctionGraph, rewrites: tuple[Rewrite, ...]) ->
             binder = node_at[variable]
             first = symbol_of.get(binder, binder)
         text = _TEXT_CODES.get((kind, replacement), -1)
+        if text < 0 and first < 0:
+            raise ValueError(
+                f"{kind}: expected a replacement in its texts, a variable or two arguments, got {replacement!r}"
+            )
         rows.append((node_at[location], _KIND_CODES[kind], text, first, second))
     order = sorted(range(len(rows)), key=lambda row: rows[row][0])
     table = np.array([rows[row] for row in order], dtype=np.int32).reshape(-1, len(fields(Candidates)))

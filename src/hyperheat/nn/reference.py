@@ -12,6 +12,7 @@ and obvious: every fast path is tested against it.
 """
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -19,12 +20,12 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from hyperheat.hypergraph import Hypergraph, Position
-from hyperheat.nn.aggregate import CrossAttentionAggregate, MaxAggregate, MeanAggregate
+from hyperheat.nn.aggregate import CrossAttentionAggregate, MaxAggregate, MeanAggregate, SumAggregate
 from hyperheat.nn.config import HeatConfig
-from hyperheat.nn.embedding import NoQualifiers
+from hyperheat.nn.embedding import NoQualifiers, QualifierProjection
 from hyperheat.nn.heat import HeatEncoder, States
-from hyperheat.nn.message import AttentionMessage
-from hyperheat.nn.update import KeepState, NoFeedForward, TiedUpdate
+from hyperheat.nn.message import AttentionMessage, DeepSetMessage
+from hyperheat.nn.update import FeedForward, KeepState, NoFeedForward, OwnUpdate, TiedUpdate
 
 __all__ = ["encode"]
 
@@ -53,10 +54,12 @@ def encode(encoder: HeatEncoder, graph: Hypergraph) -> States:
         for e, edge in enumerate(graph):
             slots = [h_edge[e]]
             for qualifier, n in edge.incidences:
-                skipped = config.qualifier is NoQualifiers
-                slots.append(
-                    h_node[n] if skipped else h_node[n] + layer.qualifier(qualifier_vector(qualifier))
-                )
+                if config.qualifier is QualifierProjection:
+                    slots.append(h_node[n] + layer.qualifier(qualifier_vector(qualifier)))
+                elif config.qualifier is NoQualifiers:
+                    slots.append(h_node[n])
+                else:
+                    raise _unknown(config.qualifier)
             m_edge, *messages = _messages(layer.message, config, torch.stack(slots))
             to_edge.append(m_edge)
             for (_, n), m in zip(edge.incidences, messages, strict=True):
@@ -66,10 +69,11 @@ def encode(encoder: HeatEncoder, graph: Hypergraph) -> States:
             for h, ms in zip(h_node, to_node, strict=True)
         ]
         h_node = [_update(layer.update.node, config, h, u) for h, u in zip(h_node, u_node, strict=True)]
-        if config.edge_update is not KeepState:
-            tied = config.edge_update is TiedUpdate
-            update = layer.update.node if tied else layer.update.edge
+        if config.edge_update in (OwnUpdate, TiedUpdate):
+            update = layer.update.edge if config.edge_update is OwnUpdate else layer.update.node
             h_edge = [_update(update, config, h, u) for h, u in zip(h_edge, to_edge, strict=True)]
+        elif config.edge_update is not KeepState:
+            raise _unknown(config.edge_update)
     empty = zero.new_zeros(0, encoder.config.dim)
     return States(torch.stack(h_node) if h_node else empty, torch.stack(h_edge) if h_edge else empty)
 
@@ -85,6 +89,8 @@ def _messages(message: Any, config: HeatConfig, x: Tensor) -> Tensor:
     if config.message is AttentionMessage:
         q, k, v = F.linear(x, message.qkv.weight, message.qkv.bias).chunk(3, dim=1)
         return message.out(_attention(q, k, v, config.heads))
+    if config.message is not DeepSetMessage:
+        raise _unknown(config.message)
     summary = message.rho(F.relu(message.phi(x)).sum(0))
     return torch.stack([F.relu(message.slot(slot) + message.summary(summary)) for slot in x])
 
@@ -100,14 +106,19 @@ def _attention(q: Tensor, k: Tensor, v: Tensor, heads: int) -> Tensor:
 
 def _aggregate(aggregate: Any, config: HeatConfig, h: Tensor, m: Tensor) -> Tensor:
     """The state of a node [D] and its messages [k, D] -> its update [D]."""
-    if config.aggregate is MaxAggregate:
-        return m.amax(0)
-    if config.aggregate is MeanAggregate:
-        return m.mean(0)
     if config.aggregate is CrossAttentionAggregate:
         k, v = aggregate.key_value(m).chunk(2, dim=1)
         return aggregate.out(_attention(aggregate.query(h)[None], k, v, config.heads))[0]
-    return m.sum(0)
+    if config.aggregate not in _REDUCTIONS:
+        raise _unknown(config.aggregate)
+    return _REDUCTIONS[config.aggregate](m)
+
+
+_REDUCTIONS: dict[type, Callable[[Tensor], Tensor]] = {
+    MaxAggregate: lambda m: m.amax(0),
+    SumAggregate: lambda m: m.sum(0),
+    MeanAggregate: lambda m: m.mean(0),
+}
 
 
 def _update(update: Any, config: HeatConfig, h: Tensor, u: Tensor) -> Tensor:
@@ -115,5 +126,11 @@ def _update(update: Any, config: HeatConfig, h: Tensor, u: Tensor) -> Tensor:
     q = update.norm(h + u)
     if config.feed_forward is NoFeedForward:
         return q
+    if config.feed_forward is not FeedForward:
+        raise _unknown(config.feed_forward)
     block = update.feed_forward
     return block.norm(q + block.narrow(F.relu(block.widen(q))))
+
+
+def _unknown(part: type) -> ValueError:
+    return ValueError(f"{part.__name__}: this part of a layer is not in the reference yet; add it there")
