@@ -43,8 +43,6 @@ MAY_IMPORT = {
             "workers",
             "git",
             "progress",
-            "check",
-            "report",
         ),
     },
     "report": {"rewrites"},

@@ -5,6 +5,7 @@ import sys
 from dataclasses import asdict
 from datetime import UTC, date, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter, validators
@@ -18,8 +19,11 @@ __all__ = ["confirm", "evaluate", "export", "train"]
 if TYPE_CHECKING:
     from hyperheat.bugs.evaluation import Evaluation
     from hyperheat.bugs.metrics import Metrics
+    from hyperheat.bugs.mining.archive import Archive
+    from hyperheat.bugs.mining.confirmation import CheckedRelease
     from hyperheat.bugs.trained_detector import TrainedDetector
     from hyperheat.detector.calibration import Calibration
+    from hyperheat.detector.detector import Detector
     from hyperheat.detector.scorer import Scorer
 
 
@@ -235,7 +239,9 @@ def confirm(
         day = _day(before)
         detector = load_detector(model)
         registry = Registry(index) if index else Registry.configured()
-        rows, counts = confirm_packages(names, registry, detector, day, jobs)
+        rows, counts = confirm_packages(
+            names, registry, day, lambda archive: _check_release(archive, detector, jobs)
+        )
         if out is not None:
             lines = [json_module.dumps(row, ensure_ascii=False) + "\n" for row in rows]
             out.write_text("".join(lines), encoding="utf-8")
@@ -246,6 +252,37 @@ def confirm(
         raise SystemExit(130) from None
     record = {"before": day, "names": names, **counts, "verdicts": count_verdicts(rows)}
     sys.stdout.write((json_module.dumps(record, indent=1) if json else _confirmation_text(record)) + "\n")
+
+
+def _check_release(archive: "Archive", detector: "Detector", jobs: int) -> "CheckedRelease":
+    """Check all files of a release; findings in files with carriage returns are left out."""
+    from hyperheat.bugs.mining.confirmation import CheckedRelease, ReleaseFinding
+    from hyperheat.check import Checker, Settings
+
+    sources = archive.sources()
+    with TemporaryDirectory(prefix="hyperheat-") as folder:
+        sources.unpack(Path(folder))
+        checker = Checker(settings=Settings(jobs=jobs), detector=detector, root=Path(folder))
+        scan = checker.scan_paths(list(sources.files))
+        if scan.interrupted:
+            raise KeyboardInterrupt
+        report, texts = scan.report(show_all=True), scan.sources
+        findings = tuple(
+            ReleaseFinding(
+                path=finding.path,
+                line=finding.line,
+                function=finding.function,
+                kind=finding.kind,
+                tier=finding.tier,
+                confidence=finding.confidence,
+                message=finding.message,
+                text=source.text,
+                repaired=source.edited(finding.fix.edits),
+            )
+            for finding in report.findings
+            if "\r" not in (source := texts[finding.path]).text
+        )
+    return CheckedRelease(findings, report.summary.functions)
 
 
 def _load(folder: Path) -> "tuple[TrainedDetector | Scorer, str, Calibration | None]":

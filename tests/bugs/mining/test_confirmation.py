@@ -1,12 +1,15 @@
 """What later releases make of a suggested repair."""
 
+import json
 import zlib
 from collections import Counter
 
 import pytest
+from tests.bugs.mining.local_index import LocalIndex
 
 from hyperheat.bugs.mining.archive import Archive, Member
 from hyperheat.bugs.mining.confirmation import CHANGED, MENDED, STILL_THERE, Suggestion, follow
+from hyperheat.cli.bugs import confirm
 
 OLD = """import os
 
@@ -76,3 +79,27 @@ def test_lines_that_stand_twice_are_counted():
 
 def test_code_outside_of_functions_has_no_suggestion():
     assert Suggestion.of("a.py", "x = 1\n", "x = 2\n") is None
+
+
+BUGGY = """def first_or(items, default):
+    for item in items:
+        return items
+    return default
+"""
+
+
+def test_the_command_counts_findings_that_a_later_release_fixed(index: LocalIndex, tmp_path, capsys):
+    index.form = "json"
+    repaired = BUGGY.replace("return items", "return item")
+    index.release("box", "1.0", {"box/a.py": BUGGY, "build/b.py": BUGGY}, uploaded="2020-01-01T00:00:00Z")
+    index.release("box", "1.1", {"box/a.py": repaired, "build/b.py": BUGGY}, uploaded="2022-01-01T00:00:00Z")
+    rows = tmp_path / "rows.jsonl"
+    confirm(package=("box",), before="2021-01-01", jobs=1, index=index.registry.address, out=rows, json=True)
+    record = json.loads(capsys.readouterr().out)
+    assert (record["packages"], record["functions"], record["later_releases"]) == (1, 2, 1)
+    found = [json.loads(line) for line in rows.read_text(encoding="utf-8").splitlines()]
+    assert [(row["path"], row["line"], row["verdict"], row["decided_by"]) for row in found] == [
+        ("box/a.py", 3, MENDED, "1.1"),
+        ("build/b.py", 3, STILL_THERE, ""),
+    ]
+    assert {row["tier"] for row in found} <= set(record["verdicts"])

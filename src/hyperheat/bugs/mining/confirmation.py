@@ -6,30 +6,24 @@ come in their place. Comments, brackets, commas and layout do not count.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from hyperheat.bugs.corpus.packages import CorpusError
 from hyperheat.bugs.mining.archive import Archive, open_archive
 from hyperheat.bugs.mining.prefilter import Functions, Place, tokens
 from hyperheat.bugs.mining.registry import Registry, Release
-from hyperheat.check.discovery import FoundFile
-from hyperheat.check.filters import make_report
-from hyperheat.check.scan import scan_files
-from hyperheat.check.scanned import Sources
-from hyperheat.check.settings import Settings
-from hyperheat.detector.detector import Detector
+from hyperheat.detector.calibration import TIERS
 from hyperheat.progress import Progress
-from hyperheat.report import LEVELS, Finding
 
 __all__ = [
     "CHANGED",
     "MENDED",
     "STILL_THERE",
     "VERDICTS",
+    "CheckedRelease",
+    "ReleaseFinding",
     "Suggestion",
     "confirm_packages",
     "count_verdicts",
@@ -113,8 +107,31 @@ def _count(lines: Lines, wanted: Lines) -> int:
     return sum(lines[i : i + size] == wanted for i in range(len(lines) - size + 1))
 
 
+@dataclass(frozen=True, kw_only=True)
+class ReleaseFinding:
+    """A finding in a release, and the text of its file before and after the suggested repair."""
+
+    path: str
+    line: int
+    function: str
+    kind: str
+    tier: str
+    confidence: float
+    message: str
+    text: str
+    repaired: str
+
+
+@dataclass(frozen=True)
+class CheckedRelease:
+    """The findings of all tiers in a release, and how many functions it has."""
+
+    findings: tuple[ReleaseFinding, ...]
+    functions: int
+
+
 def confirm_packages(
-    names: list[str], registry: Registry, detector: Detector, day: str, jobs: int
+    names: list[str], registry: Registry, day: str, check: Callable[[Archive], CheckedRelease]
 ) -> tuple[list[dict[str, Any]], dict[str, int]]:
     """Check the newest release of each package from before a day, and follow its findings through later releases.
 
@@ -125,7 +142,7 @@ def confirm_packages(
     with Progress("confirming", total=len(names), unit="packages", counted="findings") as progress:
         for name in names:
             try:
-                done = _confirm(name, registry, detector, day, jobs)
+                done = _confirm(name, registry, day, check)
             except CorpusError as error:
                 progress.say(f"{name}: {error}")
                 progress.advance()
@@ -141,7 +158,7 @@ def confirm_packages(
 def count_verdicts(rows: Iterable[dict[str, Any]]) -> dict[str, dict[str, int]]:
     """The number of findings by tier and verdict."""
     counts = Counter((row["tier"], row["verdict"]) for row in rows)
-    return {tier: {verdict: counts[tier, verdict] for verdict in VERDICTS} for tier in LEVELS}
+    return {tier: {verdict: counts[tier, verdict] for verdict in VERDICTS} for tier in TIERS}
 
 
 @dataclass(frozen=True)
@@ -151,7 +168,9 @@ class _Confirmed:
     later: int
 
 
-def _confirm(name: str, registry: Registry, detector: Detector, day: str, jobs: int) -> _Confirmed:
+def _confirm(
+    name: str, registry: Registry, day: str, check: Callable[[Archive], CheckedRelease]
+) -> _Confirmed:
     releases = registry.releases(name).releases
     dates = registry.dates(name)
     old = [i for i, release in enumerate(releases) if dates.get(release.file, "9999") < day]
@@ -160,9 +179,8 @@ def _confirm(name: str, registry: Registry, detector: Detector, day: str, jobs: 
     chosen, later = releases[old[-1]], releases[old[-1] + 1 :]
     if not later:
         raise CorpusError(f"it has no release after {chosen.version}")
-    archive = open_archive(chosen.file, registry.fetch(chosen))
-    findings, texts, functions = _check_release(archive, detector, jobs)
-    pairs = [(f, Suggestion.of(f.path, texts[f.path], _repaired(f, texts[f.path]))) for f in findings]
+    checked = check(open_archive(chosen.file, registry.fetch(chosen)))
+    pairs = [(found, Suggestion.of(found.path, found.text, found.repaired)) for found in checked.findings]
     known = [(finding, suggestion) for finding, suggestion in pairs if suggestion is not None]
     verdicts = follow([suggestion for _, suggestion in known], _archives(registry, later)) if known else []
     rows = [
@@ -181,7 +199,7 @@ def _confirm(name: str, registry: Registry, detector: Detector, day: str, jobs: 
         }
         for (finding, _), (verdict, version) in zip(known, verdicts, strict=True)
     ]
-    return _Confirmed(rows, functions, len(later))
+    return _Confirmed(rows, checked.functions, len(later))
 
 
 def _archives(registry: Registry, releases: tuple[Release, ...]) -> Iterator[tuple[str, Archive]]:
@@ -190,30 +208,3 @@ def _archives(registry: Registry, releases: tuple[Release, ...]) -> Iterator[tup
             yield release.version, open_archive(release.file, registry.fetch(release))
         except CorpusError:
             continue  # the next release decides
-
-
-def _check_release(
-    archive: Archive, detector: Detector, jobs: int
-) -> tuple[list[Finding], dict[str, str], int]:
-    """The findings of all tiers in a release, the texts of its files with bare newlines, and how many functions it has."""
-    sources = archive.sources()
-    with TemporaryDirectory(prefix="hyperheat-") as folder:
-        sources.unpack(Path(folder))
-        files = [FoundFile(path, Path(folder, path)) for path in sources.files]
-        scanned = list(scan_files(files, detector, jobs=jobs))
-        texts = {path: source.text for path, source in Sources(scanned).items()}
-    report = make_report(scanned, Settings(), detector, show_all=True)
-    plain = [finding for finding in report.findings if "\r" not in texts[finding.path]]
-    return plain, texts, report.summary.functions
-
-
-def _repaired(finding: Finding, text: str) -> str:
-    """The text of a file with the suggested repair."""
-    starts = [0]
-    for line in text.split("\n"):
-        starts.append(starts[-1] + len(line) + 1)
-    for edit in reversed(finding.fix.edits):
-        start = starts[edit.line - 1] + edit.column - 1
-        end = starts[edit.end_line - 1] + edit.end_column - 1
-        text = text[:start] + edit.text + text[end:]
-    return text
