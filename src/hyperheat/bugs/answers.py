@@ -1,22 +1,27 @@
 """Asking a detector: samples in, answers out."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from hyperheat.bugs.dataset import Dataset
 from hyperheat.bugs.metrics import Answers
-from hyperheat.bugs.model import Scores
 from hyperheat.bugs.trained_detector import TrainedDetector
 from hyperheat.detector.batch import BugBatch, collate_samples
 from hyperheat.detector.sample import NO_BUG, Sample
 from hyperheat.detector.scorer import SampleScores, Scorer
 from hyperheat.tensors import BudgetSampler
+from hyperheat.tensors.indices import join_columns, running_sum
 
 __all__ = ["answer", "answer_all", "answer_batch", "answer_exported"]
+
+_COLUMNS = {
+    **dict.fromkeys(("read", "alarm", "located", "repaired", "finding"), bool),
+    **dict.fromkeys(("probability", "confidence", "loss"), float),
+}
 
 
 def answer_all(
@@ -39,111 +44,126 @@ def answer_all(
 
 
 def answer_exported(scorer: Scorer, samples: Sequence[Sample]) -> Answers:
-    """The answers of an exported detector to one batch of samples."""
-    readable = [sample for sample in samples if scorer.problem(sample) is None]
-    scores = iter(scorer.score(readable))
-    return Answers.join(
-        _unread(sample) if scorer.problem(sample) is not None else _answer_of(sample, next(scores))
-        for sample in samples
-    )
+    """The answers of an exported detector to one batch of samples; those that it cannot read are marked."""
 
+    def ask(readable: list[Sample]) -> Answers:
+        return _answers(_kinds(readable), _join_scores(readable, scorer.score(readable)))
 
-def _answer_of(sample: Sample, scores: SampleScores) -> Answers:
-    """The answer to one sample, from its log-probabilities."""
-    best_location, best = int(scores.locations.argmax()), int(scores.findings.argmax())
-    alarm = bool(scores.locations[best_location] > scores.no_bug)
-    loss, located, repaired = -scores.no_bug, not alarm, False
-    if sample.target != NO_BUG:
-        true_location = scores.location_of[sample.target]
-        there = np.flatnonzero(scores.location_of == true_location)
-        located = alarm and best_location == true_location
-        repaired = bool(there[scores.rewrites[there].argmax()] == sample.target)
-        loss = -float(scores.findings[sample.target])
-    values = {
-        "read": True,
-        "alarm": alarm,
-        "located": located,
-        "repaired": repaired,
-        "probability": np.exp(scores.locations[best_location] if alarm else scores.no_bug),
-        "confidence": np.exp(scores.findings[best]),
-        "finding": best == sample.target,
-        "loss": loss,
-    }
-    return Answers(kind=_kinds([sample]), **{name: np.array([value]) for name, value in values.items()})
+    return _answer_readable(samples, scorer.problem, ask)
 
 
 def answer(detector: TrainedDetector, samples: Sequence[Sample]) -> Answers:
     """The answers to one batch of samples; those that the detector cannot read are marked."""
-    view = detector.view
-    readable = [sample for sample in samples if view.problem(sample) is None]
-    if not readable:
-        return Answers.join(_unread(sample) for sample in samples)
-    rows = iter(
-        _split(answer_batch(detector, collate_samples(readable, view, detector.vocab), _kinds(readable)))
-    )
-    return Answers.join(next(rows) if view.problem(s) is None else _unread(s) for s in samples)
+
+    def ask(readable: list[Sample]) -> Answers:
+        batch = collate_samples(readable, detector.view, detector.vocab)
+        return answer_batch(detector, batch, _kinds(readable))
+
+    return _answer_readable(samples, detector.view.problem, ask)
 
 
 def answer_batch(detector: TrainedDetector, batch: BugBatch[Any], kinds: np.ndarray) -> Answers:
     """The answers to a batch of samples with bugs of these kinds."""
     batch = batch.to_torch(next(detector.model.parameters()).device)
     with torch.inference_mode():
-        return _answers(kinds, detector.model(batch), batch)
-
-
-def _answers(kinds: np.ndarray, scores: Scores, batch: BugBatch[Tensor]) -> Answers:
-    num_locations = len(batch.by_sample.owner)
-    choices, rewrites = scores.choices.double(), scores.rewrites.double()
-    best_rewrite = _best(rewrites, batch.by_location.owner, num_locations)
-    located = choices[:num_locations]
-    best_location = _best(located, batch.by_sample.owner, batch.num_samples)
-    no_bug = choices[num_locations:]
-    alarm = located[best_location] > no_bug
-    choice = torch.where(
-        alarm, best_location, num_locations + torch.arange(batch.num_samples, device=alarm.device)
-    )
-    is_buggy = batch.true_choice < num_locations
-    true_location = batch.true_choice.clamp(max=num_locations - 1)
-    repaired = torch.zeros_like(is_buggy)
-    repaired[is_buggy] = best_rewrite[true_location[is_buggy]] == batch.true_rewrite
-    # The best finding weighs location and rewrite together: a sure rewrite at the second location may win.
-    joint = located[batch.by_location.owner] + rewrites
-    sample_of = batch.by_sample.owner[batch.by_location.owner]
-    best = _best(joint, sample_of, batch.num_samples)
-    loss = -choices[batch.true_choice]
-    loss[is_buggy] -= rewrites[batch.true_rewrite]
-    finding = torch.zeros_like(is_buggy)
-    finding[is_buggy] = best[is_buggy] == batch.true_rewrite
+        scores = detector.model(batch)
     columns = {
-        "read": torch.ones_like(is_buggy),
-        "alarm": alarm,
-        "located": choice == batch.true_choice,
-        "repaired": repaired,
-        "probability": choices[choice].exp(),
-        "confidence": joint[best].exp(),
-        "finding": finding,
-        "loss": loss,
+        "choices": scores.choices.double(),
+        "rewrites": scores.rewrites.double(),
+        "sample_of": batch.by_sample.owner,
+        "location_of": batch.by_location.owner,
+        "true_choice": batch.true_choice,
+        "true_rewrite": batch.true_rewrite,
     }
-    return Answers(kind=kinds, **{name: column.cpu().numpy() for name, column in columns.items()})
+    return _answers(kinds, _Scored(**{name: column.cpu().numpy() for name, column in columns.items()}))
 
 
-def _best(scores: Tensor, owner: Tensor, segments: int) -> Tensor:
-    """The first entry with the highest score of each segment."""
-    highest = scores.new_full((segments,), -torch.inf).scatter_reduce(0, owner, scores, "amax")
-    entries = torch.arange(len(scores), device=scores.device)
-    entries = torch.where(scores == highest[owner], entries, len(scores))
-    return entries.new_full((segments,), len(scores)).scatter_reduce(0, owner, entries, "amin")
+@dataclass(frozen=True, kw_only=True)
+class _Scored:
+    """Log-probabilities for a batch and the right answers; the letters are those of `BugBatch`."""
+
+    choices: np.ndarray
+    """Of each location and, after them, of no bug in each sample [L + G]."""
+    rewrites: np.ndarray
+    """Of each rewrite, given its location [R]."""
+    sample_of: np.ndarray
+    """The sample of each location [L]."""
+    location_of: np.ndarray
+    """The location of each rewrite [R]."""
+    true_choice: np.ndarray
+    """The right one of the choices, for each sample [G]."""
+    true_rewrite: np.ndarray
+    """The right rewrite, for each sample with a bug [B]."""
+
+
+def _join_scores(samples: Sequence[Sample], scores: Sequence[SampleScores]) -> _Scored:
+    """The scores of single samples as those of one batch."""
+    first_location = running_sum([len(one.locations) for one in scores])
+    first_rewrite = running_sum([len(one.rewrites) for one in scores])
+    is_buggy = np.array([sample.target != NO_BUG for sample in samples])
+    true_rewrite = (np.array([sample.target for sample in samples]) + first_rewrite[:-1])[is_buggy]
+    location_of = join_columns([one.location_of for one in scores], first_location)
+    true_choice = first_location[-1] + np.arange(len(samples))
+    true_choice[is_buggy] = location_of[true_rewrite]
+    return _Scored(
+        choices=np.concatenate([*(one.locations for one in scores), [one.no_bug for one in scores]]),
+        rewrites=np.concatenate([one.rewrites for one in scores]),
+        sample_of=np.repeat(np.arange(len(samples)), np.diff(first_location)),
+        location_of=location_of,
+        true_choice=true_choice,
+        true_rewrite=true_rewrite,
+    )
+
+
+def _answers(kinds: np.ndarray, scored: _Scored) -> Answers:
+    num_samples, num_locations = len(scored.true_choice), len(scored.sample_of)
+    located, no_bug = np.split(scored.choices, [num_locations])
+    best_location = _best(located, scored.sample_of, num_samples)
+    best_rewrite = _best(scored.rewrites, scored.location_of, num_locations)
+    alarm = located[best_location] > no_bug
+    choice = np.where(alarm, best_location, num_locations + np.arange(num_samples))
+    # The best finding weighs location and rewrite together: a sure rewrite at the second location may win.
+    joint = located[scored.location_of] + scored.rewrites
+    best = _best(joint, scored.sample_of[scored.location_of], num_samples)
+    is_buggy = scored.true_choice < num_locations
+    loss = -scored.choices[scored.true_choice]
+    loss[is_buggy] -= scored.rewrites[scored.true_rewrite]
+    repaired, finding = np.zeros(num_samples, bool), np.zeros(num_samples, bool)
+    repaired[is_buggy] = best_rewrite[scored.true_choice[is_buggy]] == scored.true_rewrite
+    finding[is_buggy] = best[is_buggy] == scored.true_rewrite
+    return Answers(
+        kind=kinds,
+        read=np.ones(num_samples, bool),
+        alarm=alarm,
+        located=choice == scored.true_choice,
+        repaired=repaired,
+        probability=np.exp(scored.choices[choice]),
+        confidence=np.exp(joint[best]),
+        finding=finding,
+        loss=loss,
+    )
+
+
+def _best(scores: np.ndarray, owner: np.ndarray, segments: int) -> np.ndarray:
+    """The first entry with the highest score of each segment, none of which is empty."""
+    order = np.lexsort((-scores, owner))
+    return order[np.searchsorted(owner[order], np.arange(segments))]
+
+
+def _answer_readable(
+    samples: Sequence[Sample],
+    problem: Callable[[Sample], str | None],
+    ask: Callable[[list[Sample]], Answers],
+) -> Answers:
+    """The answers to the samples that have no problem, and rows of zeros for the others."""
+    is_read = np.array([problem(sample) is None for sample in samples], bool)
+    columns = {name: np.zeros(len(samples), kind) for name, kind in _COLUMNS.items()}
+    if is_read.any():
+        answers = ask([sample for sample, read in zip(samples, is_read, strict=True) if read])
+        for name, column in columns.items():
+            column[is_read] = getattr(answers, name)
+    return Answers(kind=_kinds(samples), **columns)
 
 
 def _kinds(samples: Sequence[Sample]) -> np.ndarray:
     return np.array([NO_BUG if s.target == NO_BUG else int(s.candidates.kind[s.target]) for s in samples])
-
-
-def _unread(sample: Sample) -> Answers:
-    no, zero = np.zeros(1, bool), np.zeros(1)
-    wrong = dict.fromkeys(("read", "alarm", "located", "repaired", "finding"), no)
-    return Answers(kind=_kinds([sample]), **wrong, probability=zero, confidence=zero, loss=zero)
-
-
-def _split(answers: Answers) -> Iterator[Answers]:
-    return (answers.select(np.array([row])) for row in range(len(answers)))
