@@ -74,7 +74,7 @@ class Progress:
 
     def say(self, message: str) -> None:
         """Write a line of its own, above the bar."""
-        from hyperheat.report.safe import visible_line
+        from hyperheat.visible_text import visible_line
 
         if self._bar is None:
             self._output.write(f"{visible_line(message)}\n")

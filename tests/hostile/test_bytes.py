@@ -7,7 +7,7 @@ from tests.check.scores import CALIBRATION, pseudo_scores
 from tests.hostile.projects import GOOD, hyperheat
 
 from hyperheat.check.analysis import analyse
-from hyperheat.report.safe import visible
+from hyperheat.visible_text import visible
 
 
 @pytest.mark.parametrize(

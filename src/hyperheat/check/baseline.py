@@ -18,8 +18,8 @@ from pathlib import Path
 from hyperheat.files import parse_json, read_regular, refuse_links, write_whole
 from hyperheat.report.finding import Finding
 from hyperheat.report.fingerprint import fingerprints
-from hyperheat.report.safe import dump_json
 from hyperheat.report.source import SourceText
+from hyperheat.visible_text import dump_json
 
 __all__ = [
     "Baseline",

@@ -9,7 +9,7 @@ from itertools import accumulate, pairwise
 
 from hyperheat.check.repairs import Repair
 from hyperheat.report.colours import painted
-from hyperheat.report.safe import visible
+from hyperheat.visible_text import visible
 
 __all__ = ["render_patch"]
 

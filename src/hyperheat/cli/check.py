@@ -107,7 +107,7 @@ def _scan_stdin(checker: "Checker", name: str) -> "Scan":
 
 def _write_baseline(scan: "Scan", *, quiet: bool) -> "Baseline":
     from hyperheat.check.baseline import make_baseline, write_baseline
-    from hyperheat.report.safe import visible
+    from hyperheat.visible_text import visible
 
     path = scan.settings.baseline
     if scan.interrupted:

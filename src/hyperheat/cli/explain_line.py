@@ -15,7 +15,7 @@ from hyperheat.files import SkippedFile, read_regular
 from hyperheat.report import LEVELS, Finding, FunctionHeat, SourceText
 from hyperheat.report.colours import painted
 from hyperheat.report.heat import paint
-from hyperheat.report.safe import visible, visible_code, visible_line
+from hyperheat.visible_text import visible, visible_code, visible_line
 
 __all__ = ["explain_line"]
 

@@ -38,8 +38,8 @@ def fix(
     allow_dirty
         With --write, also change files that have uncommitted changes or are not tracked by git.
     """
-    from hyperheat.report.safe import visible_line
     from hyperheat.report.text import summarise
+    from hyperheat.visible_text import visible_line
     from hyperheat.workers.serve import WorkersError
 
     names = paths or (".",)

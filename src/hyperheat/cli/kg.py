@@ -274,7 +274,7 @@ class _Asking:
 
 
 def _write_one(asking: _Asking, question: "Questions", json: bool) -> None:
-    from hyperheat.report.safe import dump_json, visible
+    from hyperheat.visible_text import dump_json, visible
 
     ((completion, explanation),) = asking.answer(question)
     if json:
@@ -288,7 +288,7 @@ def _write_batch(asking: _Asking, path: Path) -> int:
     """Write a line of JSON for each question; how many could not be answered."""
     from hyperheat.kg.questions import join_questions
     from hyperheat.kg.readers.items import lines
-    from hyperheat.report.safe import dump_json
+    from hyperheat.visible_text import dump_json
 
     failed = 0
     from_terminal = path == Path("-")  # whoever types questions there may wait for each answer

@@ -1,6 +1,5 @@
 """Pictures of a hypergraph as text, DOT and SVG: edges as squares, nodes round, the qualifier on the spoke."""
 
-import unicodedata
 from collections import Counter
 from dataclasses import dataclass
 from html import escape
@@ -9,6 +8,7 @@ import numpy as np
 
 from hyperheat.hypergraph.arrangement import place
 from hyperheat.hypergraph.graph import Edge, Hypergraph
+from hyperheat.visible_text import columns, visible
 
 __all__ = ["to_dot", "to_svg", "to_text"]
 
@@ -47,18 +47,18 @@ def to_text(graph: Hypergraph, *, most: int = 20) -> str:
 
 
 def _edge_lines(edge: Edge, captions: list[str], most: int) -> list[str]:
-    shown = [(_printable(str(qualifier)), captions[node]) for qualifier, node in edge.incidences[:most]]
-    head = f"[{_printable(edge.relation)}]"
+    shown = [(_caption(str(qualifier)), captions[node]) for qualifier, node in edge.incidences[:most]]
+    head = f"[{_caption(edge.relation)}]"
     if not shown:
         return [head]
-    width = max(_columns(qualifier) for qualifier, _ in shown)
+    width = max(columns(qualifier) for qualifier, _ in shown)
     spokes = [
-        f"─ {qualifier} {'─' * (width - _columns(qualifier) + 1)} ({caption})" for qualifier, caption in shown
+        f"─ {qualifier} {'─' * (width - columns(qualifier) + 1)} ({caption})" for qualifier, caption in shown
     ]
     hidden = len(edge.incidences) - len(shown)
     if hidden:
         spokes.append(f"  … {hidden:,} more")
-    stem, blank = f"{head} ──", " " * (_columns(head) + 3)
+    stem, blank = f"{head} ──", " " * (columns(head) + 3)
     middle = (len(spokes) - 1) // 2
     return [
         (stem if row == middle else blank) + _joint(row, middle, len(spokes)) + spoke
@@ -84,10 +84,10 @@ def to_dot(graph: Hypergraph) -> str:
     for index, caption in enumerate(_node_captions(graph)):
         lines.append(f'  n{index} [shape="ellipse", label={_quoted(caption)}];')
     for index, edge in enumerate(graph):
-        caption = _quoted(_printable(edge.relation))
+        caption = _quoted(_caption(edge.relation))
         lines.append(f'  e{index} [shape="box", style="filled", fillcolor="#dde3ea", label={caption}];')
         for qualifier, node in edge.incidences:
-            lines.append(f"  e{index} -- n{node} [label={_quoted(_printable(str(qualifier)))}];")
+            lines.append(f"  e{index} -- n{node} [label={_quoted(_caption(str(qualifier)))}];")
     return "\n".join([*lines, "}"]) + "\n"
 
 
@@ -103,8 +103,8 @@ def to_svg(graph: Hypergraph) -> str:
     have the same shade.
     """
     nodes = [_Shape.of(text, size=13, padding=12, height=_HEIGHT) for text in _node_captions(graph)]
-    edges = [_Shape.of(_printable(name), size=13, padding=9, height=_HEIGHT) for name in graph.relations]
-    spokes = [_Shape.of(_printable(str(name)), size=11, padding=0, height=14.0) for name in graph.qualifiers]
+    edges = [_Shape.of(_caption(name), size=13, padding=9, height=_HEIGHT) for name in graph.relations]
+    spokes = [_Shape.of(_caption(str(name)), size=11, padding=0, height=14.0) for name in graph.qualifiers]
     centres = _centres(graph, nodes, edges, spokes) + _MARGIN
     node_at, edge_at, spoke_at = np.split(centres, [len(nodes), len(nodes) + len(edges)])
     ends = zip(graph.edge.tolist(), graph.node.tolist(), strict=True)
@@ -229,10 +229,9 @@ def _text_width(text: str) -> float:
 
 
 def _character_width(character: str) -> float:
-    if unicodedata.combining(character):
-        return 0.0
-    if unicodedata.east_asian_width(character) in "WF":
-        return 1.05
+    wide = columns(character)
+    if wide != 1:
+        return 1.05 if wide else 0.0
     if character in "iljI.,:;'|!()[]{}ftr ":
         return 0.4
     if character in "mwMW@%…—":
@@ -240,15 +239,13 @@ def _character_width(character: str) -> float:
     return 0.72 if character.isupper() else 0.64
 
 
-def _printable(text: str) -> str:
-    r"""The text with control characters, line ends and lone surrogates spelled out, as in `\n`.
+def _caption(text: str) -> str:
+    r"""The text as a drawing shows it.
 
-    >>> _printable("two\nlines"), _printable("")
+    >>> _caption("two\nlines"), _caption("")
     ('two\\nlines', "''")
     """
-    if not text:
-        return "''"
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+    return visible(text) or "''"
 
 
 def _node_captions(graph: Hypergraph) -> list[str]:
@@ -256,21 +253,10 @@ def _node_captions(graph: Hypergraph) -> list[str]:
     labels = graph.labels
     counts = Counter(labels)
     return [
-        _printable(label) + (f" #{index}" if counts[label] > 1 else "") for index, label in enumerate(labels)
+        _caption(label) + (f" #{index}" if counts[label] > 1 else "") for index, label in enumerate(labels)
     ]
 
 
 def _shorten(text: str, limit: int) -> str:
     """The text, cut with `…` to at most `limit` characters."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
-
-
-def _columns(text: str) -> int:
-    """How many columns a terminal needs: two for wide East Asian characters, none for combining marks."""
-    return sum(_character_columns(character) for character in text)
-
-
-def _character_columns(character: str) -> int:
-    if unicodedata.combining(character):
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from hyperheat.report.finding import LEVELS, Finding, Report, ScanError
 from hyperheat.report.rules import RULES
-from hyperheat.report.safe import visible
 from hyperheat.report.source import SourceText
+from hyperheat.visible_text import visible
 
 __all__ = ["render"]
 

@@ -14,9 +14,9 @@ from hyperheat.report.finding import LEVELS, Finding, FunctionHeat, Report
 from hyperheat.report.frame import FrameLine, frame
 from hyperheat.report.heat import paint
 from hyperheat.report.rules import RULES
-from hyperheat.report.safe import visible, visible_code
 from hyperheat.report.source import SourceText
 from hyperheat.report.style import STYLE
+from hyperheat.visible_text import visible, visible_code
 
 __all__ = ["render"]
 

@@ -15,8 +15,8 @@ from collections.abc import Mapping
 from dataclasses import asdict
 
 from hyperheat.report.finding import LEVELS, Finding, Report, ScanError
-from hyperheat.report.safe import dump_json
 from hyperheat.report.source import SourceText
+from hyperheat.visible_text import dump_json
 
 __all__ = ["error_to_json", "finding_to_json", "render", "summary_to_json"]
 

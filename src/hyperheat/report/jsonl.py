@@ -9,8 +9,8 @@ from dataclasses import asdict
 
 from hyperheat.report.finding import Report
 from hyperheat.report.json import error_to_json, finding_to_json, summary_to_json
-from hyperheat.report.safe import dump_json
 from hyperheat.report.source import SourceText
+from hyperheat.visible_text import dump_json
 
 __all__ = ["render"]
 

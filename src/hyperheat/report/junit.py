@@ -6,9 +6,9 @@ from xml.etree import ElementTree
 
 from hyperheat.report.finding import Finding, Report, ScanError
 from hyperheat.report.rules import RULES
-from hyperheat.report.safe import visible
 from hyperheat.report.source import SourceText
 from hyperheat.report.text import render_finding
+from hyperheat.visible_text import visible
 
 __all__ = ["render"]
 

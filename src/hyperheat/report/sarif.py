@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from hyperheat.report.finding import LEVELS, FileEdit, Finding, Report, ScanError
 from hyperheat.report.fingerprint import fingerprints
 from hyperheat.report.rules import RULES, Rule
-from hyperheat.report.safe import dump_json, uri, visible
 from hyperheat.report.source import SourceText
+from hyperheat.visible_text import dump_json, uri, visible
 
 __all__ = ["render"]
 

@@ -7,8 +7,8 @@ from hyperheat.report.colours import painted
 from hyperheat.report.finding import LEVELS, Finding, Report, ScanError
 from hyperheat.report.frame import FrameLine, frame
 from hyperheat.report.rules import RULES
-from hyperheat.report.safe import columns, visible, visible_code, visible_line
 from hyperheat.report.source import SourceText
+from hyperheat.visible_text import columns, visible, visible_code, visible_line
 
 __all__ = ["render", "render_finding", "summarise"]
 
