@@ -1,7 +1,13 @@
 """A model is data: sizes, and for each part of the layer the class that computes it.
 
-To add a part, write its class beside the others (an aggregate in `aggregate.py`) and name it in the type of its slot here;
-then it can be written to and read from config.json, chosen on the command line, and given a name in `VARIANTS`.
+To add a part, for example an aggregate:
+
+1. Write its class beside the others in `aggregate.py`. If it reduces segments in a new way, add that to `fast/rows.py`.
+2. Name it in the type of its slot below, and in `VARIANTS`. It can now be saved in config.json, chosen on the command
+   line, and trained.
+3. Add it to `reference.py`, in plain loops, and to `hyperheat/detector/network.py`, in numpy, which the checker runs.
+   Both refuse parts that they do not know; the tests compare all variants with them.
+4. Describe it in the table of `docs/model.md`.
 """
 
 from dataclasses import dataclass, replace

@@ -9,9 +9,17 @@ function. To add a kind:
 
 1. Write `kinds/<name>.py`, starting from the kind that is most like it: the docstring (the manual page), a function
    that finds the rewrites in a `Body`, cases with and without rewrites, and a `Kind` with its name and message.
+   Models know three forms of rewrites: a text that the kind lists in `texts`, a variable, or two arguments that are
+   swapped. Samples with a rewrite of any other form are refused; a fourth form needs another head in `bugs/model.py` and
+   `detector/network.py`.
 2. Add it at the end of `KINDS` in `kinds/__init__.py`, and its name to a rule in `hyperheat/report/rules.py`.
 3. Run `pytest tests/rewrites tests/properties/test_rewrites.py --update-golden`: it checks the cases, checks the kind
-   on random functions, and writes `docs/rewrites.md`. Models that are to find the new kind must be trained again.
+   on random functions, and writes `docs/rewrites.md`.
+4. If mining is to find the kind too, add it to the lists in `bugs/mining`: how often such changes fix a bug (`_SHARES` in
+   `distinct.py`), its short name in tables (`_SHORT` in `real_bugs.py`), and its tokens (`_WORDS` and `_OPERATORS` in
+   `prefilter.py`).
+5. Make every corpus again: a corpus is refused if it was made with other kinds. A kind with `texts` also changes `TEXTS`, so
+   that every detector, including the one in the package, is refused until it is trained again.
 """
 
 from itertools import chain, islice

@@ -29,23 +29,26 @@ class Case:
 class Kind:
     """One kind of bug and of repair.
 
-    `message` is what a finding says, `messages` hold others for particular replacements, and `brief` is said in their
-    place where the repaired code is too long to quote; `texts` are all replacements of a kind that knows them
-    beforehand; `find` lists the rewrites, in a module whose docstring is the manual page; `valid` are cases with
-    rewrites, `invalid` are cases without any.
-
     Messages may quote `{original}` and `{replacement}`, the two arguments `{first}` and `{second}`, and `{repaired}`, the
-    code at the location as it should be.
+    code at the location after the repair.
     """
 
     name: str
+    """The name in reports, data and results, such as "argument-swap"."""
     message: str
+    """What a finding says."""
     messages: Mapping[str, str] = field(default_factory=dict)
+    """Other messages, by the replacement that they are for."""
     brief: str = ""
+    """The message if the repaired code is too long to quote."""
     texts: tuple[str, ...] = ()
+    """All replacements, if they are a fixed list: operators or literals."""
     find: Callable[[Body], Iterable[Rewrite]]
+    """Lists the rewrites in a function. The docstring of its module is the manual page."""
     valid: tuple[Case, ...]
+    """Cases with rewrites."""
     invalid: tuple[Case, ...]
+    """Cases without rewrites."""
 
     @property
     def manual(self) -> str:

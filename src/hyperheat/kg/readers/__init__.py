@@ -7,7 +7,8 @@ A reader is a function `read_format(path: Path) -> Iterator[Item]`. To add one:
    what a statement cannot hold, and raise `ReadError(path, line, problem)` for what breaks the format.
 2. List it in `FORMATS` below, and in `Format` in `hyperheat/cli/kg.py`, under the name for `--format`.
 3. If files can be recognised, teach `detect` their extension or their first lines.
-4. Add a case to `tests/kg/test_readers.py` and a row to the table in `docs/knowledge-graphs.md`.
+4. Add a case to `tests/kg/test_readers.py`, and a broken file to `BROKEN` in `tests/kg/test_refusals.py`.
+5. Add a row to the table in `docs/knowledge-graphs.md`, and the format to the list in `README.md`.
 """
 
 from collections.abc import Callable, Iterator
