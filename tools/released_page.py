@@ -19,18 +19,20 @@ sys.path.insert(0, str(Path(__file__).parent))  # also when a test runs this fil
 from tables import number, percent, table
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
+_VERDICTS = {"mended": "fixed"}  # the name in files, and the one on the page
 
 
 def released_section(content: dict[str, Any]) -> list[str]:
     """The figures of one detector on released bugs, and what became of its findings in old releases."""
     evaluation, tiers, confirmed = content["evaluation"], content["tiers"]["tiers"], content["confirmed"]
+    verdicts = next(iter(confirmed["verdicts"].values()))
     figures = evaluation["all"]
     joint, samples = figures["joint"], figures["samples"]
     spread = 1.96 * math.sqrt(joint * (1 - joint) / samples)
     return [
         "## Released bugs: the benchmark",
         "",
-        f"{samples:,} bugs that one release of a package had and the next one mended, in packages that are in no training",
+        f"{samples:,} bugs that one release of a package had and the next one fixed, in packages that are in no training",
         "data: the test split of [`data/released_bugs.jsonl.gz`](../../data/README.md). This is the detector that comes with the",
         f"package ({number(evaluation['parameters'])} parameters), measured once; nothing was chosen on these bugs.",
         "",
@@ -59,10 +61,10 @@ def released_section(content: dict[str, Any]) -> list[str]:
             ],
         ),
         "",
-        "What `hyperheat check` would have shown of these bugs, and its alarms in the same functions after they were mended:",
+        "What `hyperheat check` would have shown of these bugs, and its alarms in the same functions after they were fixed:",
         "",
         *table(
-            ["shown", "bugs found", "wrong findings in functions with a bug", "alarms in mended functions"],
+            ["shown", "bugs found", "wrong findings in functions with a bug", "alarms in fixed functions"],
             [
                 [
                     f"tier {tier}" if tier == "A" else f"tiers A and {tier}",
@@ -78,12 +80,12 @@ def released_section(content: dict[str, Any]) -> list[str]:
         "",
         f"`hyperheat bugs confirm` checked the newest release from before {confirmed['before']} of {confirmed['packages']} packages of",
         f"the test split ({number(confirmed['functions'])} functions) and followed every finding through {number(confirmed['later_releases'])} later releases.",
-        "*Mended*: a later release has exactly the suggested lines in place of the old ones. What is *still there* is what a",
+        "*Fixed*: a later release has exactly the suggested lines in place of the old ones. What is *still there* is what a",
         "user sees as a false alarm. These packages were drawn at random among those of the test split with lively histories; some of",
         f"them have no later release: {', '.join(confirmed['names'])}.",
         "",
         *table(
-            ["tier", "findings", *next(iter(confirmed["verdicts"].values()))],
+            ["tier", "findings", *(_VERDICTS.get(name, name) for name in verdicts)],
             [
                 [tier, number(total := sum(row.values())), *(_of(count, total) for count in row.values())]
                 for tier, row in confirmed["verdicts"].items()

@@ -182,7 +182,7 @@ def bugs_page(folder: Path = FOLDER) -> str:
             "- Each row is one run with one seed: differences of the size of *±* or less say nothing.",
             "- The runs are short, on two cores of a shared machine without a GPU: they show what each encoder learns from so many",
             "  samples and so many parameters, not what it can reach. Minutes depend on what else the machine did.",
-            "- Held-out packages have random bugs. Real fixes have bugs that people made and mended, as far as the repair is one of",
+            "- Held-out packages have random bugs. Real fixes have bugs that people made and fixed, as far as the repair is one of",
             "  the candidates.",
             "- What a model cannot read counts as wrong.",
             "- The model that is measured is the one with the best watched value on the validation split.",

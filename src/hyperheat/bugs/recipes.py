@@ -39,7 +39,7 @@ class BugSettings:
     planted_per_real: float = 2.0
     """Samples with a planted bug beside each real bug."""
     unsure_weight: float = 0.5
-    """How much a real change counts that may not have mended a bug."""
+    """How much a real change counts that may not have fixed a bug."""
     focal: float = 0.0
     """The exponent of the focal loss, which plays down samples that are right already; 0 is the plain loss."""
     repair_weight: float = 1.0

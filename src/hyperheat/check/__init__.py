@@ -7,7 +7,7 @@
     from hyperheat.check import check_paths
     check_paths(["src"]).findings
 
-The way of a file: `discovery` finds it, `scan` gives it to a worker or takes its result from the `cache`, `analysis`
+What happens to a file: `discovery` finds it, `scan` gives it to a worker or takes its result from the `cache`, `analysis`
 makes its record, `scanned` reads it, `filters` choose what is reported (by `settings`, `suppressions`, `baseline` and
 `changes`), and `repairs` change it. Nothing here imports torch, and no code that is checked is ever imported or run.
 """

@@ -1,8 +1,8 @@
 """From scanned files to the report: which findings are shown, how many are not and why.
 
-In this order: rules that are not looked for; comments in the code; the baseline; functions that did not change; tiers and
-thresholds. Each step sees the findings of all tiers that the steps before left, so that a comment or an entry of
-the baseline is not called unused because of a threshold.
+Findings are left out in this order: rules that are not selected; comments in the code; the baseline; functions that did
+not change; tiers and thresholds. Tiers come last so that a comment or a baseline entry is not reported as unused because of
+a threshold.
 """
 
 from collections import Counter
@@ -101,9 +101,9 @@ def _threshold(settings: Settings, calibration: Calibration, *, show_all: bool) 
 
 
 def _suppress(file: ScannedFile, settings: Settings, calibration: Calibration) -> Suppressed:
-    """The findings of the rules that are looked for in a file, sorted by its comments.
+    """The findings of a file under the selected rules, sorted by its comments.
 
-    One that is less sure than one is of any function before looking at it is no finding.
+    A suspect whose confidence is below the assumed bug rate is not reported.
     """
     rules = settings.rules_for(file.file.path)
     findings = [

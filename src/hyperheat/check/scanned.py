@@ -43,9 +43,9 @@ class Suspect:
 class ScannedFunction:
     """An outermost function, from `line` to `end_line`, the latter included.
 
-    Of the suspects the first is the surest and always there if anything in the function could be repaired; the others
-    are at least as sure as one is of any function before looking at it. `no_bug` is the model's own probability,
-    None if the function was not scored.
+    The first suspect is the most likely one, and is there whenever the function has candidate rewrites; the others
+    have a confidence of at least the assumed bug rate. `no_bug` is the model's own probability, None if the function
+    was not scored.
     """
 
     name: str

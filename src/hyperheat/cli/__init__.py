@@ -14,7 +14,7 @@ __all__ = ["app", "main"]
 
 app = App(
     name="hyperheat",
-    help="Hyperedge attention networks for typed and qualified hypergraphs.",
+    help="Find bugs in Python code, complete knowledge graphs, and train the models for both.",
     version=hyperheat.__version__,
     help_format="plaintext",  # rich's renderer of markup would double the time of --help
 )
@@ -68,7 +68,7 @@ bugs.command("hyperheat.cli.bugs:export", help="Export a detector to run without
 bugs.command(
     "hyperheat.cli.calibrate:calibrate_detector",
     name="calibrate",
-    help="Measure how reliable its findings are.",
+    help="Fit a detector's confidence on held-out packages and write calibration.json.",
 )
 bugs.command("hyperheat.cli.bugs:evaluate", name="eval", help="Measure a detector on held-out or real bugs.")
 kg.command(

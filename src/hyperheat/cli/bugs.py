@@ -42,7 +42,7 @@ def train(
     resume: bool = False,
     kernel: bool | None = None,
 ) -> None:
-    """Train a detector; under torchrun in several processes.
+    """Train a detector. Run it under torchrun to use several processes.
 
     Parameters
     ----------
@@ -354,13 +354,18 @@ def _day(text: str | None) -> str:
         raise ValueError(f"--before: expected a date such as 2024-02-29, got {text!r}") from None
 
 
+_SHOWN = {"mended": "fixed"}  # verdicts by their names in files
+
+
 def _confirmation_text(record: dict[str, Any]) -> str:
     lines = [
         f"{record['packages']} packages, the newest release of each from before {record['before']}: "
         f"{record['functions']:,} functions, followed through {record['later_releases']:,} later releases",
         "",
         f"{'tier':<6}{'findings':>9}"
-        + "".join(f"{verdict:>19}" for verdict in next(iter(record["verdicts"].values()))),
+        + "".join(
+            f"{_SHOWN.get(verdict, verdict):>19}" for verdict in next(iter(record["verdicts"].values()))
+        ),
     ]
     for tier, verdicts in record["verdicts"].items():
         total = sum(verdicts.values())

@@ -141,9 +141,10 @@ def calibrate_detector(
     limit: Annotated[int, Parameter(validator=validators.Number(gte=2))] = 4_000,
     json: bool = False,
 ) -> None:
-    """Fit the confidence of findings on validation packages, and measure it on test packages and real fixes.
+    """Fit a detector's confidence on held-out packages and write calibration.json.
 
-    Writes calibration.json into the folder of the model, and the measured figures into its model card.
+    Confidence is fitted on validation packages and measured on test packages and real fixes. The measured figures are
+    added to the model card.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The options that commands which scan share, and the settings that come of them.
+"""Options shared by the scanning commands, and how they become settings.
 
 Modules of commands import little, so that `--help` answers at once: the rest is imported when a command runs.
 """

@@ -113,9 +113,9 @@ class Outcomes:
 
 
 def ask(scorer: Scorer, samples: Iterable[Sample]) -> Iterator[Outcome]:
-    """The best finding of each sample that can be scored, a few at a time; a hopeless one where there are few candidates.
+    """The best finding of each sample that can be scored, a few at a time; probability zero if it has too few candidates.
 
-    Such a function may be in the data, if its bug was a real one or took candidates from it; scans do not judge it.
+    Scans skip such functions, but they occur in the data: as real bugs, or if the bug took candidates from the function.
     """
     readable = (sample for sample in samples if scorer.problem(sample) is None)
     while chunk := list(islice(readable, _CHUNK)):
@@ -218,7 +218,7 @@ def _largest_ratio(numerator: Share, denominator: Share) -> float:
 
 
 def _calibration_error(outcomes: Outcomes, bug_rate: float) -> float:
-    """|share that is right - mean confidence| over equal bins, of findings that are not hopeless.
+    """|share that is right - mean confidence| over equal bins, of findings whose probability is not zero.
 
     Nearly all functions have no bug and no finding worth a look; with them the error would be close to zero for any map.
     """

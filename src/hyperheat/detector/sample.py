@@ -41,7 +41,7 @@ CLEAN = "clean"
 """The name of the kind of a sample without a bug."""
 
 LIKELY = "likely"
-"""The tag of real changes that more likely mended a bug than not."""
+"""The tag of real changes that more likely fixed a bug than not."""
 
 DENSE = "dense"
 """The tag of samples with many bugs at once, and the name of their kind."""

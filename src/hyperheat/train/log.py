@@ -1,4 +1,4 @@
-"""What a run tells: `metrics.jsonl` and TensorBoard, curves drawn from them, and progress on stderr."""
+"""What a run logs: `metrics.jsonl` and TensorBoard, curves drawn from them, and progress on stderr."""
 
 import json
 from collections.abc import Mapping

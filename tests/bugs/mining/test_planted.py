@@ -1,4 +1,4 @@
-"""Bugs that are planted in one release and mended in the next are found, and nothing else is."""
+"""Bugs that are planted in one release and fixed in the next are found, and nothing else is."""
 
 import sysconfig
 from functools import cache

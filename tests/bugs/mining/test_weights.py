@@ -1,4 +1,4 @@
-"""How likely a change mended a bug."""
+"""How likely a change fixed a bug."""
 
 from hyperheat.bugs.mining.distinct import group_of, weigh
 from hyperheat.rewrites import KINDS
