@@ -20,7 +20,7 @@ from hyperheat.kg.datasets import KNOWN, StatementDataset, read_dataset
 from hyperheat.kg.known_answers import AnswerGroups
 from hyperheat.kg.neural.decoder import QuestionTokens, tokenise
 from hyperheat.kg.neural.recipes import RECIPES, KgSettings
-from hyperheat.kg.neural.trained import ModelScorer
+from hyperheat.kg.neural.trained_model import ModelScorer
 from hyperheat.kg.neural.training import KgJob
 from hyperheat.kg.statements import Statements
 from hyperheat.train.process import freed_memory_kept

@@ -26,7 +26,7 @@ from tables import number, percent, table
 from hyperheat.bugs.corpus.packages import read_names, split_of
 from hyperheat.bugs.corpus.workspace import load_record
 from hyperheat.bugs.dataset import SPLITS
-from hyperheat.bugs.mining.distinct import group_of, take_distinct
+from hyperheat.bugs.mining.fix_selection import group_of, take_distinct
 from hyperheat.bugs.mining.references import read_records, write_records
 from hyperheat.rewrites import KINDS
 

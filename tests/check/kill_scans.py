@@ -20,7 +20,7 @@ from hyperheat.check import scan
 from hyperheat.check.analysis import analyse_parts
 from hyperheat.check.cache import Cache
 from hyperheat.check.discovery import FoundFile
-from hyperheat.check.scanned import ScannedFile
+from hyperheat.check.scanned_files import ScannedFile
 
 _FILES = 2
 

@@ -12,7 +12,7 @@ from hyperheat.check import analysis as limits
 from hyperheat.check.analysis import analyse, analyse_text
 from hyperheat.check.discovery import FoundFile
 from hyperheat.check.records import ErrorRecord, FileRecord
-from hyperheat.check.scanned import ScannedFile, read_record
+from hyperheat.check.scanned_files import ScannedFile, read_record
 from hyperheat.detector import SampleScores
 from hyperheat.detector.calibration import Calibration
 from hyperheat.detector.sample import Candidates, Sample

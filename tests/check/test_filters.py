@@ -11,7 +11,7 @@ from hyperheat.check.baseline import make_baseline
 from hyperheat.check.changes import Changes
 from hyperheat.check.discovery import FoundFile
 from hyperheat.check.filters import make_report
-from hyperheat.check.scanned import ScannedFile, Sources, read_record
+from hyperheat.check.scanned_files import ScannedFile, Sources, read_record
 from hyperheat.check.settings import Settings, override_settings
 from hyperheat.detector.detector import Detector
 from hyperheat.report.finding import Model, ScanError

@@ -11,7 +11,7 @@ from tests.check.hostile.sources import SOURCES
 from hyperheat.check.analysis import analyse
 from hyperheat.check.discovery import FoundFile, Selection, discover
 from hyperheat.check.scan import _score, load_scorer, scan_files
-from hyperheat.check.scanned import ScannedFile
+from hyperheat.check.scanned_files import ScannedFile
 from hyperheat.detector.detector import Detector, load_detector
 
 GOOD = "def area(width, height):\n    return multiply(width, height)\n"

@@ -15,12 +15,12 @@ from hyperheat.check.cache import Cache
 from hyperheat.check.discovery import Selection, discover
 from hyperheat.check.filters import make_report
 from hyperheat.check.scan import scan_files, scan_source
-from hyperheat.check.scanned import ScannedFile, Sources
+from hyperheat.check.scanned_files import ScannedFile, Sources
 from hyperheat.check.settings import Settings
 from hyperheat.detector.detector import Detector, load_detector
 from hyperheat.detector.manifest import CALIBRATION, FILES, describe_file
 from hyperheat.report.formats import FORMATS
-from hyperheat.workers.serve import WorkersError
+from hyperheat.workers.worker import WorkersError
 
 HERE = Path(__file__).parent
 SOURCES = {

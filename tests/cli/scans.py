@@ -19,7 +19,7 @@ from tests.check.scores import CALIBRATION as PLAIN
 from hyperheat.check.cache import Cache
 from hyperheat.check.discovery import FoundFile
 from hyperheat.check.scan import LIMITS
-from hyperheat.check.scanned import ScannedFile, ScannedFunction, Suspect
+from hyperheat.check.scanned_files import ScannedFile, ScannedFunction, Suspect
 from hyperheat.check.suppressions import find_suppressions
 from hyperheat.cli import main
 from hyperheat.detector.calibration import Point

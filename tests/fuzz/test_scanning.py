@@ -18,7 +18,7 @@ from hyperheat.check.discovery import FoundFile, Selection, discover
 from hyperheat.check.filters import make_report
 from hyperheat.check.records import FileRecord
 from hyperheat.check.repairs import FixError, plan_repair
-from hyperheat.check.scanned import Sources, read_record
+from hyperheat.check.scanned_files import Sources, read_record
 from hyperheat.check.settings import Settings, SettingsError, find_settings, load_settings
 from hyperheat.report.formats import FORMATS
 

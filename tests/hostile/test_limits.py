@@ -13,7 +13,7 @@ from tests.hostile.slow_work import DONE, SlowWork
 from hyperheat.check.cache import Cache
 from hyperheat.check.discovery import FoundFile
 from hyperheat.check.scan import LIMITS, scan_files
-from hyperheat.check.scanned import ScannedFile
+from hyperheat.check.scanned_files import ScannedFile
 from hyperheat.detector.detector import Detector, load_detector
 from hyperheat.workers.limits import Limits
 

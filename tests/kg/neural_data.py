@@ -9,7 +9,7 @@ from hyperheat.kg.neural.decoder import MaskDecoder
 from hyperheat.kg.neural.graph_encoders import NoEncoder
 from hyperheat.kg.neural.stare import StareConfig, StareDecoder
 from hyperheat.kg.neural.statement_model import ModelConfig, ModelNames
-from hyperheat.kg.neural.trained import TrainedModel
+from hyperheat.kg.neural.trained_model import TrainedModel
 from hyperheat.nn import HeatConfig
 
 HEAT = HeatConfig(dim=16, layers=1, heads=4, ff=24, final_edges=False)

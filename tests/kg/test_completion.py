@@ -17,7 +17,7 @@ from hyperheat.kg.neural.graph_encoders import NoEncoder, Table
 from hyperheat.kg.neural.labels import BpeLabels, train_tokenizer
 from hyperheat.kg.neural.stare import StareConfig, StareDecoder
 from hyperheat.kg.neural.statement_model import ModelConfig, ModelNames
-from hyperheat.kg.neural.trained import ModelScorer, TrainedModel, save_model
+from hyperheat.kg.neural.trained_model import ModelScorer, TrainedModel, save_model
 from hyperheat.kg.questions import OBJECT, join_questions
 from hyperheat.tensors.indices import to_tensors
 

@@ -15,7 +15,7 @@ from hyperheat.cli.kg import demo
 from hyperheat.kg.audit import has_equal_triple
 from hyperheat.kg.datasets import read_dataset
 from hyperheat.kg.demo import DATA, MODEL
-from hyperheat.kg.neural.trained import load_model, scorer_for
+from hyperheat.kg.neural.trained_model import load_model, scorer_for
 from hyperheat.kg.ranking import evaluate
 
 ROOT = Path(__file__).parents[2]

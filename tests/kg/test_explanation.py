@@ -9,7 +9,7 @@ from hyperheat.kg import Completer, Statement, Statements
 from hyperheat.kg.explanation import Effect
 from hyperheat.kg.heuristic import _NEW_THERE as NEW
 from hyperheat.kg.heuristic import Heuristic
-from hyperheat.kg.neural.trained import ModelScorer
+from hyperheat.kg.neural.trained_model import ModelScorer
 
 FACTS = [
     Statement("film", "award", "Oscar", (("winner", "Ann"),)),

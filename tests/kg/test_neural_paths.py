@@ -17,7 +17,7 @@ from hyperheat.kg.neural.decoder import tokenise
 from hyperheat.kg.neural.graph_encoders import NoEncoder, Table
 from hyperheat.kg.neural.loss import BinaryLoss, SoftmaxLoss, candidate_loss
 from hyperheat.kg.neural.stare import StareConfig, StareDecoder, rotate
-from hyperheat.kg.neural.trained import ModelScorer
+from hyperheat.kg.neural.trained_model import ModelScorer
 from hyperheat.kg.questions import OBJECT, SUBJECT
 from hyperheat.nn import HeatConfig
 from hyperheat.nn.aggregate import CrossAttentionAggregate

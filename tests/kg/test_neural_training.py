@@ -20,7 +20,13 @@ from hyperheat.kg.neural.loss import BinaryLoss
 from hyperheat.kg.neural.recipes import RECIPES, KgSettings
 from hyperheat.kg.neural.stare import StareConfig, StareDecoder
 from hyperheat.kg.neural.statement_model import ModelConfig
-from hyperheat.kg.neural.trained import ModelScorer, export_embeddings, load_model, save_model, scorer_for
+from hyperheat.kg.neural.trained_model import (
+    ModelScorer,
+    export_embeddings,
+    load_model,
+    save_model,
+    scorer_for,
+)
 from hyperheat.kg.neural.training import KgJob, train_model
 from hyperheat.kg.ranking import Protocol, rank
 from hyperheat.kg.ranking import evaluate as evaluate_scorer

@@ -12,7 +12,7 @@ from hyperheat.kg import Statements
 from hyperheat.kg.neural.graph_encoders import NoEncoder
 from hyperheat.kg.neural.labels import BpeLabels, train_tokenizer
 from hyperheat.kg.neural.statement_model import ModelConfig, ModelNames
-from hyperheat.kg.neural.trained import TrainedModel, load_model, save_model
+from hyperheat.kg.neural.trained_model import TrainedModel, load_model, save_model
 from hyperheat.kg.readers import FORMATS
 
 BROKEN = {

@@ -10,7 +10,7 @@ from tests.kg.neural_data import new_model, random_statements
 from hyperheat import kg
 from hyperheat.cli.kg import calibrate as command
 from hyperheat.kg import Statement, Statements
-from hyperheat.kg.neural.trained import save_model
+from hyperheat.kg.neural.trained_model import save_model
 from hyperheat.kg.questions import OBJECT, Questions
 from hyperheat.kg.temperature import Temperature, choose_temperature, read_temperature, save_temperature
 

@@ -7,7 +7,7 @@ import pytest
 
 from hyperheat.bugs.corpus.packages import normalise, read_names, split_of
 from hyperheat.bugs.mining import ReleaseReference, read_references
-from hyperheat.bugs.mining.distinct import weigh
+from hyperheat.bugs.mining.fix_selection import weigh
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "data"

@@ -1,6 +1,7 @@
-"""One name for one thing: public classes and modules whose names occur more than once, and why they may."""
+"""One name for one thing: public types and modules whose names occur more than once, and why they may."""
 
 import ast
+import re
 from collections import defaultdict
 from pathlib import Path
 
@@ -15,8 +16,10 @@ MODULES: dict[str, str] = {
 }
 """Names of several modules, each with the reason."""
 
-CLASSES: dict[str, str] = {}
-"""Names of several public classes, each with the reason."""
+TYPES: dict[str, str] = {}
+"""Names of several public classes or type aliases, each with the reason."""
+
+ALIAS = re.compile(r"(?:[A-Z][a-z0-9]+)+")
 
 
 def repeated_modules() -> dict[str, list[str]]:
@@ -28,13 +31,25 @@ def repeated_modules() -> dict[str, list[str]]:
     return {name: found for name, found in places.items() if len(found) > 1}
 
 
-def repeated_classes() -> dict[str, list[str]]:
-    """The modules of public classes, at the top level of a module, that have the same name."""
+def type_name(node: ast.stmt) -> str | None:
+    """The name of the public class or type alias that a statement defines; type variables are no types of their own."""
+    match node:
+        case ast.ClassDef(name=name) if not name.startswith("_"):
+            return name
+        case ast.Assign(
+            targets=[ast.Name(id=name)], value=ast.Subscript() | ast.BinOp() | ast.Name() | ast.Attribute()
+        ):
+            return name if ALIAS.fullmatch(name) else None
+    return None
+
+
+def repeated_types() -> dict[str, list[str]]:
+    """The modules of public classes and aliases, at the top level of a module, that have the same name."""
     places = defaultdict(list)
     for path in sorted(SOURCE.rglob("*.py")):
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                places[node.name].append(str(path.relative_to(SOURCE)))
+            if name := type_name(node):
+                places[name].append(str(path.relative_to(SOURCE)))
     return {name: found for name, found in places.items() if len(found) > 1}
 
 
@@ -44,7 +59,7 @@ def test_no_two_modules_share_a_name_without_a_reason():
     assert set(MODULES) <= set(found), "allowed for no reason any more"
 
 
-def test_no_two_classes_share_a_name_without_a_reason():
-    found = repeated_classes()
-    assert {name: places for name, places in found.items() if name not in CLASSES} == {}
-    assert set(CLASSES) <= set(found), "allowed for no reason any more"
+def test_no_two_types_share_a_name_without_a_reason():
+    found = repeated_types()
+    assert {name: places for name, places in found.items() if name not in TYPES} == {}
+    assert set(TYPES) <= set(found), "allowed for no reason any more"

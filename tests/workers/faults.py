@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Iterator
 
-from hyperheat.workers.serve import WorkersError
+from hyperheat.workers.worker import WorkersError
 
 PREPARED: list[str] = []
 

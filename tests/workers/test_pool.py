@@ -18,8 +18,8 @@ from hyperheat.detector.detector import load_detector
 from hyperheat.workers import pool
 from hyperheat.workers.limits import Limits
 from hyperheat.workers.pool import run_jobs
-from hyperheat.workers.serve import Lost, WorkersError
 from hyperheat.workers.template import get_template
+from hyperheat.workers.worker import Lost, WorkersError
 
 LIMITS = Limits(seconds=60, work_seconds=1, memory=500_000_000)
 ROOT = Path(__file__).parents[2]

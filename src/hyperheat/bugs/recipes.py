@@ -14,7 +14,7 @@ from hyperheat.nn.peers.great import GreatConfig
 from hyperheat.pycode.pairs import RELATIONS, TOKEN_RELATIONS
 from hyperheat.train import TrainSettings
 
-__all__ = ["RECIPES", "BugSettings", "Recipe"]
+__all__ = ["RECIPES", "BugSettings"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,9 +60,6 @@ class BugSettings:
         for name in ("repair_weight", "clean_per_real", "planted_per_real", "unsure_weight", "focal"):
             if not 0 <= getattr(self, name) < math.inf:
                 raise ValueError(f"{name}: expected a number of at least 0, got {getattr(self, name)!r}")
-
-
-Recipe = Callable[[], BugSettings]
 
 
 def heat() -> BugSettings:
@@ -114,11 +111,11 @@ def _training() -> TrainSettings:
     )
 
 
-def _variant(config: HeatConfig) -> Recipe:
+def _variant(config: HeatConfig) -> Callable[[], BugSettings]:
     return lambda: replace(heat(), model=_sized(config))
 
 
-RECIPES: dict[str, Recipe] = {
+RECIPES: dict[str, Callable[[], BugSettings]] = {
     **{name: _variant(config) for name, config in VARIANTS.items()},
     "heat": heat,
     "gnn": gnn,

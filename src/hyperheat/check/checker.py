@@ -24,7 +24,7 @@ from hyperheat.check.changes import Changes, changes_since
 from hyperheat.check.discovery import MAX_BYTES, FoundFile, Selection, discover, is_excluded
 from hyperheat.check.filters import make_report
 from hyperheat.check.scan import LIMITS, scan_data, scan_files, scan_source
-from hyperheat.check.scanned import ScannedFile, Sources
+from hyperheat.check.scanned_files import ScannedFile, Sources
 from hyperheat.check.settings import Settings, processors, settings_for
 from hyperheat.detector.detector import Detector, load_detector
 from hyperheat.progress import Progress

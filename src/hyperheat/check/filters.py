@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import hyperheat
 from hyperheat.check.baseline import Baseline, Compared, compare_to_baseline
 from hyperheat.check.changes import Changes
-from hyperheat.check.scanned import ScannedFile, ScannedFunction, Sources
+from hyperheat.check.scanned_files import ScannedFile, ScannedFunction, Sources
 from hyperheat.check.settings import Settings
 from hyperheat.check.suppressions import Suppressed, suppress
 from hyperheat.detector.calibration import HELD_OUT, Calibration

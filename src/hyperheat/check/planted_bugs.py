@@ -28,7 +28,7 @@ from hyperheat.files import SkippedFile, read_regular
 from hyperheat.pycode import FunctionGraph, ModuleGraphs, SourceError, extract_function
 from hyperheat.rewrites import KINDS, candidates
 from hyperheat.rewrites.planting import MIN_CANDIDATES, choose_bugs, rank, seeded
-from hyperheat.workers.serve import Lost
+from hyperheat.workers.worker import Lost
 
 __all__ = [
     "LEAST_PRECISION",

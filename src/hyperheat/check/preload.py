@@ -34,9 +34,9 @@ def start_early() -> None:
 @lru_cache(maxsize=1)
 def load_once(folder: Path, key: str) -> "LoadedModel":
     """The model of the detector with that key, loaded once in a process and its copies."""
-    from hyperheat.detector.manifest import load_model
+    from hyperheat.detector.manifest import load_detector_files
 
-    model = load_model(folder)
+    model = load_detector_files(folder)
     if model.key != key:
         raise ValueError(f"{folder}: the detector was replaced during the scan")
     return model

@@ -26,7 +26,7 @@ from hyperheat.report.source import SourceText
 from hyperheat.source_encoding import decode, encode
 from hyperheat.workers.limits import Limits
 from hyperheat.workers.pool import run_jobs
-from hyperheat.workers.serve import Lost
+from hyperheat.workers.worker import Lost
 
 try:
     import fcntl

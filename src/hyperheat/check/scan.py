@@ -21,13 +21,13 @@ from hyperheat.check.cache import Cache, Entry
 from hyperheat.check.discovery import MAX_BYTES, FoundFile
 from hyperheat.check.preload import MODULES, load_once
 from hyperheat.check.records import FileRecord, FunctionRecord, PartialRecord, join_parts
-from hyperheat.check.scanned import ScannedFile, read_record, sha256_of
+from hyperheat.check.scanned_files import ScannedFile, read_record, sha256_of
 from hyperheat.detector.detector import Detector
 from hyperheat.files import SkippedFile, read_regular
 from hyperheat.report.finding import ScanError
 from hyperheat.workers.limits import Limits
 from hyperheat.workers.pool import run_jobs
-from hyperheat.workers.serve import Lost, WorkersError
+from hyperheat.workers.worker import Lost, WorkersError
 
 if TYPE_CHECKING:
     from hyperheat.detector import SampleScores, Scorer
@@ -46,8 +46,7 @@ __all__ = [
 LIMITS = Limits(seconds=300, work_seconds=10, memory=1 << 30)
 """What looking at a file may use: time on the clock and memory in all, work for reading it and for each function."""
 
-Progress = Callable[[ScannedFile], None]
-Job = TypeVar("Job")
+JobT = TypeVar("JobT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +64,12 @@ def scan_files(
     *,
     jobs: int,
     cache: Cache | None = None,
-    progress: Progress | None = None,
+    progress: Callable[[ScannedFile], None] | None = None,
     limits: Limits = LIMITS,
     max_bytes: int = MAX_BYTES,
 ) -> Iterator[ScannedFile]:
     """Scan files in some processes and yield them in their order; `progress` hears of each as soon as it is done."""
-    scan = _Scan(list(files), detector, cache, progress, limits, max_bytes)
+    scan = _Scanner(list(files), detector, cache, progress, limits, max_bytes)
     work = _Work(detector, limits, max_bytes)
     for job, result in run_in_workers(work, scan.jobs(), detector, workers=jobs, limits=limits):
         scan.finish(job, result)
@@ -96,7 +95,7 @@ def scan_source(source: str, detector: Detector, *, path: str = "<source>") -> S
     return read_record(record, FoundFile(path, Path(path)), detector.calibration, source=source)
 
 
-class _Scan:
+class _Scanner:
     """Where a scan is: which files are done and wait for those before them, and what was known of the others."""
 
     def __init__(
@@ -104,7 +103,7 @@ class _Scan:
         files: list[FoundFile],
         detector: Detector,
         cache: Cache | None,
-        progress: Progress | None,
+        progress: Callable[[ScannedFile], None] | None,
         limits: Limits,
         max_bytes: int,
     ) -> None:
@@ -227,8 +226,8 @@ def model_errors() -> Iterator[None]:
 
 
 def run_in_workers(
-    work: Callable[[Job], Any], jobs: Iterable[Job], detector: Detector, *, workers: int, limits: Limits
-) -> Iterator[tuple[Job, Any]]:
+    work: Callable[[JobT], Any], jobs: Iterable[JobT], detector: Detector, *, workers: int, limits: Limits
+) -> Iterator[tuple[JobT, Any]]:
     """Do jobs in processes with limits, in which the detector is loaded."""
     prepare = partial(load_once, detector.folder, detector.key)
     return run_jobs(work, jobs, workers=workers, limits=limits, preload=MODULES, prepare=prepare)

@@ -59,7 +59,7 @@ def calibrate(
     from hyperheat.check.planted_bugs import measure_planted, plant_bugs
     from hyperheat.check.settings import processors
     from hyperheat.detector.detector import load_detector
-    from hyperheat.workers.serve import WorkersError
+    from hyperheat.workers.worker import WorkersError
 
     try:
         detector = load_detector(model)

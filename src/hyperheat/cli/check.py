@@ -56,7 +56,7 @@ def check(
     """
     from hyperheat.report.formats import FORMATS
     from hyperheat.report.text import summarise
-    from hyperheat.workers.serve import WorkersError
+    from hyperheat.workers.worker import WorkersError
 
     try:
         outputs = parse_outputs(output, FORMATS)

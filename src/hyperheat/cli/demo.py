@@ -17,7 +17,7 @@ def demo() -> None:
     from hyperheat.check.discovery import FoundFile
     from hyperheat.check.filters import make_report
     from hyperheat.check.scan import scan_files
-    from hyperheat.check.scanned import Sources
+    from hyperheat.check.scanned_files import Sources
     from hyperheat.check.settings import Settings
     from hyperheat.detector.detector import load_detector
     from hyperheat.report import text

@@ -31,7 +31,7 @@ def explain(target: str, /, *, model: Path | None = None) -> None:
     model
         Folder of an exported detector to use instead of the built-in one.
     """
-    from hyperheat.workers.serve import WorkersError
+    from hyperheat.workers.worker import WorkersError
 
     place = _PLACE.fullmatch(target)
     try:

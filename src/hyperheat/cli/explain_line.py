@@ -8,7 +8,7 @@ from hyperheat.check.checker import Checker
 from hyperheat.check.discovery import FoundFile, shown_path
 from hyperheat.check.filters import make_report
 from hyperheat.check.scan import scan_data
-from hyperheat.check.scanned import ScannedFile, ScannedFunction
+from hyperheat.check.scanned_files import ScannedFile, ScannedFunction
 from hyperheat.cli.options import ScanOptions, make_checker, read_settings
 from hyperheat.detector.detector import Detector
 from hyperheat.files import SkippedFile, read_regular

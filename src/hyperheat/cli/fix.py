@@ -12,7 +12,7 @@ from hyperheat.cli.refusal import fail
 
 if TYPE_CHECKING:
     from hyperheat.check.repairs import Repair
-    from hyperheat.check.scanned import ScannedFile
+    from hyperheat.check.scanned_files import ScannedFile
     from hyperheat.report import Finding
     from hyperheat.workers.limits import Limits
 
@@ -40,7 +40,7 @@ def fix(
     """
     from hyperheat.report.text import summarise
     from hyperheat.visible_text import visible_line
-    from hyperheat.workers.serve import WorkersError
+    from hyperheat.workers.worker import WorkersError
 
     names = paths or (".",)
     try:

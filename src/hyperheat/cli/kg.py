@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 __all__ = ["calibrate", "complete", "demo", "evaluate", "import_statements", "train"]
 
-Format = Literal["wd50k", "wikipeople", "jf17k", "table", "jsonl", "parquet", "rdf", "wikidata"]
+DataFormat = Literal["wd50k", "wikipeople", "jf17k", "table", "jsonl", "parquet", "rdf", "wikidata"]
 TrainOn = Literal["train", "train+valid"]
 On = Literal["valid", "test"]
 _TOGETHER = 32  # questions of a batch file that are scored at once
 
 
 def import_statements(
-    source: str, *, to: Path, format: Format | None = None, labels: Path | None = None, json: bool = False
+    source: str, *, to: Path, format: DataFormat | None = None, labels: Path | None = None, json: bool = False
 ) -> None:
     """Read statements with qualifiers, convert them to JSON lines, and report what was kept, dropped, repeated and leaked.
 
@@ -156,7 +156,7 @@ def _evaluate(
     if not Path(model).is_dir():
         raise ValueError(f"model: expected heuristic, or the folder of a trained model, got {model!r}")
     from hyperheat.files import file_sha256
-    from hyperheat.kg.neural.trained import export_embeddings, load_model
+    from hyperheat.kg.neural.trained_model import export_embeddings, load_model
 
     trained = load_model(model)
     if export is not None:

@@ -30,7 +30,7 @@ __all__ = [
     "describe_file",
     "key_of",
     "list_files",
-    "load_model",
+    "load_detector_files",
     "read_folder",
     "read_listed",
 ]
@@ -67,7 +67,7 @@ class LoadedModel:
     vocab: bytes
 
 
-def load_model(folder: str | Path) -> LoadedModel:
+def load_detector_files(folder: str | Path) -> LoadedModel:
     """Read a folder; raises ValueError in one sentence if a file is damaged or not what it should be."""
     from hyperheat.detector.tensor_file import read_tensors
 

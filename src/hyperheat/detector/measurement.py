@@ -46,7 +46,6 @@ __all__ = [
     "Measured",
     "Outcome",
     "Outcomes",
-    "Progress",
     "Share",
     "ask",
     "calibrate",
@@ -60,8 +59,8 @@ __all__ = [
     "wilson",
 ]
 
-Progress = Callable[[Iterable["Outcome"], str], Iterable["Outcome"]]
-"""Passes outcomes on and tells of them, under a name of the data."""
+OutcomeDisplay = Callable[[Iterable["Outcome"], str], Iterable["Outcome"]]
+"""Shows outcomes as they pass through it, under the name of their data."""
 
 MIN_FOUND = 10
 """Thresholds from which on fewer bugs are found have no point in a curve."""
@@ -307,7 +306,7 @@ def calibrate(
     *,
     fixes: Iterable[Sample] = (),
     bug_rate: float = 0.05,
-    progress: Progress = lambda outcomes, _: outcomes,
+    progress: OutcomeDisplay = lambda outcomes, _: outcomes,
 ) -> Measured:
     """Fit on samples of validation packages, measure on those of test packages, and on real fixes if there are any.
 

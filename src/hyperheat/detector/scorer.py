@@ -17,7 +17,7 @@ from typing import TypeVar
 import numpy as np
 
 from hyperheat.detector.batch import BugBatch, collate_samples
-from hyperheat.detector.manifest import WEIGHTS, LoadedModel, ModelError, load_model
+from hyperheat.detector.manifest import WEIGHTS, LoadedModel, ModelError, load_detector_files
 from hyperheat.detector.network import Architecture, Network
 from hyperheat.detector.sample import TEXTS, Sample
 from hyperheat.detector.views import BinaryEdges, Hyperedges
@@ -102,7 +102,7 @@ class Scorer:
     @classmethod
     def load(cls, folder: str | Path) -> "Scorer":
         """Read the folder of a detector; refuse files that are damaged or do not fit together."""
-        return cls.of(load_model(folder))
+        return cls.of(load_detector_files(folder))
 
     @classmethod
     def of(cls, model: LoadedModel) -> "Scorer":

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from hyperheat.kg.completion import Answer, Completer, Completion
     from hyperheat.kg.datasets import StatementDataset, TrainingSplits
     from hyperheat.kg.explanation import Explanation
-    from hyperheat.kg.neural.trained import TrainedModel
+    from hyperheat.kg.neural.trained_model import TrainedModel
     from hyperheat.kg.questions import Questions
-    from hyperheat.kg.ranking import Protocol, RankEvaluation, Scorer
+    from hyperheat.kg.ranking import Protocol, RankEvaluation, ScoreFunction
     from hyperheat.kg.statements import Statement, Statements
     from hyperheat.kg.temperature import Temperature
     from hyperheat.train import TrainOutcome
@@ -117,7 +117,7 @@ def load(
     if data is not None:
         raise ValueError(f"data: a trained model has its own statements, got {data}")
     folder = _model_folder(model)
-    from hyperheat.kg.neural.trained import ModelScorer, load_model
+    from hyperheat.kg.neural.trained_model import ModelScorer, load_model
     from hyperheat.kg.temperature import read_temperature
 
     trained = load_model(folder)
@@ -170,7 +170,7 @@ def train(
 
 
 def evaluate(
-    model: "str | Path | TrainedModel | Callable[[Statements], Scorer]",
+    model: "str | Path | TrainedModel | Callable[[Statements], ScoreFunction]",
     data: "str | Path | StatementDataset",
     protocol: "Protocol | None" = None,
 ) -> "RankEvaluation":
@@ -183,7 +183,7 @@ def evaluate(
     """
     from hyperheat.kg.ranking import STARE, evaluate
 
-    make: Callable[[Statements], Scorer]
+    make: Callable[[Statements], ScoreFunction]
     if model == "heuristic":
         from hyperheat.kg.heuristic import Heuristic
 
@@ -191,7 +191,7 @@ def evaluate(
     elif callable(model):
         make = model
     else:
-        from hyperheat.kg.neural.trained import load_model, scorer_for
+        from hyperheat.kg.neural.trained_model import load_model, scorer_for
 
         trained = load_model(_model_folder(model)) if isinstance(model, str | Path) else model
         make = partial(scorer_for, trained)
@@ -214,7 +214,7 @@ def calibrate(
     The temperature is stored in the model's folder and used from then on.
     """
     from hyperheat.kg.audit import has_equal_triple
-    from hyperheat.kg.neural.trained import load_model, scorer_for
+    from hyperheat.kg.neural.trained_model import load_model, scorer_for
     from hyperheat.kg.ranking import Protocol
     from hyperheat.kg.temperature import choose_temperature, save_temperature
 

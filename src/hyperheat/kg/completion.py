@@ -29,7 +29,7 @@ from hyperheat.kg.temperature import Temperature
 
 __all__ = ["Answer", "Completer", "Completion", "CompletionModel"]
 
-Known = Literal["known", "with other qualifiers", "new"]
+Novelty = Literal["known", "with other qualifiers", "new"]
 _WITH_ARTICLE = {"entity": "an entity", "relation": "a relation"}
 
 
@@ -55,7 +55,7 @@ class Answer:
     label: str | None
     probability: float
     score: float
-    known: Known
+    known: Novelty
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,7 +172,7 @@ class Completer:
                 allowed[known] = False
             p = self.probabilities(scores, allowed)
             best = _best(scores, allowed, k)
-            flags: dict[int, Known] = dict.fromkeys(otherwise.tolist(), "with other qualifiers")
+            flags: dict[int, Novelty] = dict.fromkeys(otherwise.tolist(), "with other qualifiers")
             flags |= dict.fromkeys(known.tolist(), "known")
             yield Completion(
                 question=asked,

@@ -24,23 +24,23 @@ from hyperheat.kg.statements import Statements
 __all__ = [
     "DIRECTIONS",
     "STARE",
-    "Candidates",
+    "CandidateSet",
     "FilterKey",
     "Protocol",
     "RankEvaluation",
     "RankMetrics",
     "Ranking",
-    "Scorer",
+    "ScoreFunction",
     "evaluate",
     "rank",
 ]
 
-Candidates = Literal["main", "training", "all"]
+CandidateSet = Literal["main", "training", "all"]
 DIRECTIONS = {"object": OBJECT, "subject": SUBJECT}
 """What is asked for, by name: the blank slot."""
 _MANY = 6  # statements with at least so many qualifiers are reported together
 
-Scorer = Callable[[Questions], np.ndarray]
+ScoreFunction = Callable[[Questions], np.ndarray]
 """Scores of all entities for each question, [B, entities]; higher is better."""
 
 
@@ -85,7 +85,7 @@ class Ranking:
 
 
 def rank(
-    scorer: Scorer,
+    scorer: ScoreFunction,
     statements: Statements,
     *,
     known: Statements,
@@ -155,7 +155,7 @@ class Protocol:
     evaluate_on: Literal["valid", "test"] = "test"
     filter_key: FilterKey = "qualifiers"
     """which known answers are left out: those to the same entity, relation and qualifiers, or without the qualifiers"""
-    candidates: Candidates = "main"
+    candidates: CandidateSet = "main"
     """main: entities that are subject or object in any split, which peeks at test; training: in the training data"""
     without_leaks: bool = False
     """leave out the statements whose main triple is in the training data"""
@@ -195,7 +195,7 @@ class RankEvaluation:
 
 
 def evaluate(
-    dataset: StatementDataset, make: Callable[[Statements], Scorer], protocol: Protocol = STARE
+    dataset: StatementDataset, make: Callable[[Statements], ScoreFunction], protocol: Protocol = STARE
 ) -> RankEvaluation:
     """Make a scorer from the training data of the protocol, and rank the statements that it asks about."""
     training = dataset.training(protocol.train_on)
@@ -219,7 +219,7 @@ def evaluate(
     )
 
 
-def _mask(candidates: Candidates, training: Statements, every: Statements) -> np.ndarray:
+def _mask(candidates: CandidateSet, training: Statements, every: Statements) -> np.ndarray:
     if candidates == "all":
         return np.ones(len(every.entities), bool)
     return (training if candidates == "training" else every).main_entities()

@@ -16,7 +16,7 @@ import numpy as np
 from hyperheat.files import parse_json, whole_file
 from hyperheat.kg.known_answers import OtherAnswers
 from hyperheat.kg.questions import OBJECT, Questions
-from hyperheat.kg.ranking import DIRECTIONS, Scorer
+from hyperheat.kg.ranking import DIRECTIONS, ScoreFunction
 from hyperheat.kg.statements import Statements
 
 __all__ = ["Temperature", "choose_temperature", "read_temperature", "save_temperature"]
@@ -37,7 +37,7 @@ class Temperature:
 
 
 def choose_temperature(
-    scorer: Scorer,
+    scorer: ScoreFunction,
     held_out: Statements,
     *,
     known: Statements,

@@ -13,13 +13,13 @@ from multiprocessing.connection import wait
 from typing import Any, Generic, TypeVar
 
 from hyperheat.workers.limits import Limits
-from hyperheat.workers.serve import PARTS, JobAnswer, Lost, Part, Setup, WorkersError
-from hyperheat.workers.spawned import Spawned
+from hyperheat.workers.spawned_worker import Spawned
 from hyperheat.workers.template import CAN_COPY, ONE_THREAD, Copy, get_template
+from hyperheat.workers.worker import PARTS, JobAnswer, Lost, Part, Setup, WorkersError
 
 __all__ = ["run_jobs"]
 
-Job = TypeVar("Job")
+JobT = TypeVar("JobT")
 Result = TypeVar("Result")
 
 _START_SECONDS = 120.0
@@ -27,14 +27,14 @@ _ATTEMPTS = 3  # to start one worker
 
 
 def run_jobs(
-    work: Callable[[Job], Result],
-    jobs: Iterable[Job],
+    work: Callable[[JobT], Result],
+    jobs: Iterable[JobT],
     *,
     workers: int,
     limits: Limits,
     preload: Sequence[str] = (),
     prepare: Callable[[], object] | None = None,
-) -> Generator[tuple[Job, Result | Lost], None, None]:
+) -> Generator[tuple[JobT, Result | Lost], None, None]:
     """Run jobs in worker processes and yield each with its result as soon as it is done.
 
     A process starts only when there is a job for it. `work`, jobs and results go through pipes, so their types are
@@ -46,7 +46,7 @@ def run_jobs(
     """
     setup = Setup(work, limits, os.getcwd(), os.environ | ONE_THREAD)
     left = iter(jobs)
-    team: list[_Worker[Job, Result]] = []
+    team: list[_Worker[JobT, Result]] = []
     try:
         while True:
             while len(team) < workers and (job := next(left, None)) is not None:
@@ -69,11 +69,11 @@ def run_jobs(
             worker.end()
 
 
-class _Worker(Generic[Job, Result]):
+class _Worker(Generic[JobT, Result]):
     """A process and its job, which is sent when the process has started and reads, so that sending never blocks."""
 
     def __init__(
-        self, setup: Setup, preload: Sequence[str], prepare: Callable[[], object] | None, job: Job
+        self, setup: Setup, preload: Sequence[str], prepare: Callable[[], object] | None, job: JobT
     ) -> None:
         self._setup, self._preload, self._prepare = setup, preload, prepare
         self.job = job
@@ -87,7 +87,7 @@ class _Worker(Generic[Job, Result]):
         self._started = False
         self.deadline = time.monotonic() + _START_SECONDS
 
-    def give(self, job: Job) -> None:
+    def give(self, job: JobT) -> None:
         """Send a job to the process, or to a new one if it is gone."""
         self.job, self._parts = job, []
         try:
@@ -178,7 +178,7 @@ def _start_process(preload: Sequence[str], prepare: Callable[[], object] | None)
     return template.copy()
 
 
-def _speaking(team: list[_Worker[Job, Result]]) -> list[_Worker[Job, Result]]:
+def _speaking(team: list[_Worker[JobT, Result]]) -> list[_Worker[JobT, Result]]:
     """The workers that have answered, died or taken too long; waits for the first."""
     remaining = min(worker.deadline for worker in team) - time.monotonic()
     said = wait([worker.connection for worker in team], max(remaining, 0))

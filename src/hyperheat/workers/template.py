@@ -42,7 +42,7 @@ ONE_THREAD = dict.fromkeys(
 
 _PROGRAM = (
     "import gc, sys; gc.disable(); sys.path[:] = {path}; "
-    "from hyperheat.workers.copying import make_copies; make_copies({control}, {modules})"
+    "from hyperheat.workers.template_process import make_copies; make_copies({control}, {modules})"
 )
 _lock = threading.Lock()
 _templates: dict[tuple[str, ...], "Template"] = {}

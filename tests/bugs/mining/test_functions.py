@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hyperheat.bugs.mining.prefilter import Functions, changed_functions
+from hyperheat.bugs.mining.prefilter import Functions, differing_functions
 from hyperheat.pycode.extraction import outermost_functions
 
 STANDARD = Path(sysconfig.get_paths()["stdlib"])
@@ -89,23 +89,23 @@ def test_a_definition_in_a_string_hides_a_change_after_it():
     source = 'def f(a):\n    x = """\ndef g():\n    return 1\n"""\n    return a + 1\n'
     before, after = Functions.of(source.encode()), Functions.of(source.replace("+", "-").encode())
     assert list(before.spans) == [("f", 0), ("g", 0)]
-    assert list(changed_functions(before, after)) == []
+    assert list(differing_functions(before, after)) == []
 
 
 @pytest.mark.parametrize("line_end", ["\r\n", "\r"])
 def test_line_ends_do_not_count(line_end):
     source = "def f(a):\n    return a\n\ndef g(a):\n    return a\n"
     before, after = Functions.of(source.encode()), Functions.of(source.replace("\n", line_end).encode())
-    assert list(changed_functions(before, after)) == []
+    assert list(differing_functions(before, after)) == []
 
 
 def test_code_after_a_function_is_no_change_of_it():
     source = "def f(a):\n    return a\n\nx = 1\n\ndef g(a):\n    return a\n"
     other = source.replace("x = 1", "x = 17").replace("return a\n\nx", "return a\n\n\nx")
     before, after = Functions.of(source.encode()), Functions.of(other.encode())
-    assert list(changed_functions(before, after)) == []
+    assert list(differing_functions(before, after)) == []
     changed = Functions.of(source.replace("def g(a):\n    return a", "def g(a):\n    return -a").encode())
-    assert [change.place for change in changed_functions(before, changed)] == [("g", 0)]
+    assert [change.place for change in differing_functions(before, changed)] == [("g", 0)]
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_code_after_a_function_is_no_change_of_it():
 )
 def test_any_bytes_can_be_split(source):
     functions = Functions.of(source)
-    assert list(changed_functions(functions, functions)) == []
+    assert list(differing_functions(functions, functions)) == []
 
 
 @pytest.mark.parametrize("name", ["argparse.py", "shutil.py", "textwrap.py", "csv.py", "dataclasses.py"])

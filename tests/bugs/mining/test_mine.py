@@ -9,7 +9,7 @@ from tests.bugs.mining.conftest import History
 from hyperheat.bugs.corpus.packages import split_of
 from hyperheat.bugs.dataset import Dataset, read_manifest
 from hyperheat.bugs.mining import GitError, Mining, Reference, Repository, mine, read_references
-from hyperheat.bugs.mining.distinct import distinct_fixes
+from hyperheat.bugs.mining.fix_selection import distinct_fixes
 from hyperheat.bugs.mining.pipeline import RepositorySource, gather
 from hyperheat.bugs.mining.samples import repository_samples
 from hyperheat.cli.bug_data import mine as command

@@ -6,7 +6,7 @@ from tests.bugs.mining.local_index import make_sdist
 from hyperheat.bugs.corpus.packages import PassingError, split_of
 from hyperheat.bugs.mining import ReleaseReference
 from hyperheat.bugs.mining import releases as module
-from hyperheat.bugs.mining.distinct import take_distinct
+from hyperheat.bugs.mining.fix_selection import take_distinct
 from hyperheat.bugs.mining.releases import mine_package
 
 F = "def f(left, right):\n    both = left + right\n    return both, left, right\n"

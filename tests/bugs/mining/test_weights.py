@@ -1,6 +1,6 @@
 """How likely a change fixed a bug."""
 
-from hyperheat.bugs.mining.distinct import group_of, weigh
+from hyperheat.bugs.mining.fix_selection import group_of, weigh
 from hyperheat.rewrites import KINDS
 
 RECORD = {"kind": "variable-misuse", "role": "Call.args", "functions_changed": 1}

@@ -29,6 +29,7 @@ from hyperheat.bugs.corpus.package_sources import PackageSources
 from hyperheat.bugs.corpus.workspace import load_record, save_record
 from hyperheat.files import whole_file
 from hyperheat.pycode import SourceError
+from hyperheat.pycode.anchors import FunctionNode
 from hyperheat.pycode.syntax.python_source import PythonSource
 from hyperheat.pycode.syntax.tokens import DEDENT, INDENT, scan
 from hyperheat.workers.limits import time_limit
@@ -104,7 +105,6 @@ def find_near_duplicates(
 
 
 _WORD = re.compile(r"[^\W\d]|[\"']")
-FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@ from hyperheat.bugs.corpus.packages import PassingError
 from hyperheat.progress import Progress
 from hyperheat.workers.limits import Limits
 from hyperheat.workers.pool import run_jobs
-from hyperheat.workers.serve import Lost
+from hyperheat.workers.worker import Lost
 
 __all__ = [
     "SECONDS_PER_PACKAGE",
@@ -43,7 +43,7 @@ class NamedJob(Protocol):
     def out(self) -> Path: ...
 
 
-Job = TypeVar("Job")
+JobT = TypeVar("JobT")
 AnyJob = TypeVar("AnyJob", bound=NamedJob)
 
 
@@ -98,7 +98,7 @@ def run_each(
     return total, failed
 
 
-def attempt(stage: Callable[[Job], int], job: Job) -> JobResult:
+def attempt(stage: Callable[[JobT], int], job: JobT) -> JobResult:
     """Run a job; any error becomes the reason in its result."""
     try:
         return JobResult(count=stage(job))
@@ -111,8 +111,8 @@ def attempt(stage: Callable[[Job], int], job: Job) -> JobResult:
 
 
 def run_in_processes(
-    stage: Callable[[Job], int], jobs: Iterable[Job], workers: int, *, seconds: float = SECONDS_PER_PACKAGE
-) -> Iterator[tuple[Job, JobResult]]:
+    stage: Callable[[JobT], int], jobs: Iterable[JobT], workers: int, *, seconds: float = SECONDS_PER_PACKAGE
+) -> Iterator[tuple[JobT, JobResult]]:
     """Run jobs in worker processes and yield each with its result as soon as it is done."""
     limits = Limits(seconds=seconds)
     work, preload = partial(attempt, stage), [stage.__module__]
@@ -123,11 +123,11 @@ def run_in_processes(
 
 
 def run_on_ray(
-    stage: Callable[[Job], int], jobs: Iterable[Job], address: str, *, seconds: float = SECONDS_PER_PACKAGE
-) -> Iterator[tuple[Job, JobResult]]:
+    stage: Callable[[JobT], int], jobs: Iterable[JobT], address: str, *, seconds: float = SECONDS_PER_PACKAGE
+) -> Iterator[tuple[JobT, JobResult]]:
     """Run jobs on a cluster and yield each with its result; the address `local` starts a cluster here."""
     ray = _connect(address)
-    running: dict[Any, tuple[Job, float]] = {}
+    running: dict[Any, tuple[JobT, float]] = {}
     try:
         task = ray.remote(num_cpus=1, max_retries=1)(attempt)
         at_once = max(1, int(ray.cluster_resources().get("CPU", 1)))

@@ -17,12 +17,12 @@ from typing import Any
 
 from hyperheat.bugs.mining.prefilter import code_tokens, tokens
 from hyperheat.pycode import FunctionGraph, ModuleGraphs, SourceError, extract, extract_function
+from hyperheat.pycode.anchors import FunctionNode
 from hyperheat.pycode.syntax.python_source import PythonSource
 from hyperheat.rewrites import Rewrite, Span, candidates, place
 
 __all__ = [
     "BugFix",
-    "FunctionNode",
     "NoFix",
     "changed_functions",
     "describe_fix",
@@ -33,7 +33,6 @@ __all__ = [
     "same",
 ]
 
-FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 _UNIMPORTANT = frozenset({"kind", "type_comment", "type_ignores"})
 _ANNOTATIONS = frozenset({"annotation", "returns"})
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from hyperheat.bugs.corpus.packages import normalise
 from hyperheat.bugs.mining.bug_fix import BugFix, NoFix, describe_fix, find_fix, has_candidate
-from hyperheat.bugs.mining.prefilter import MAX_SIZE_CHANGE, Functions, changed_functions, may_be_rewrite
+from hyperheat.bugs.mining.prefilter import MAX_SIZE_CHANGE, Functions, differing_functions, may_be_rewrite
 from hyperheat.bugs.mining.references import Reference
 from hyperheat.bugs.mining.repository import Change, Objects, Repository
 from hyperheat.pycode import extract
@@ -167,7 +167,7 @@ def mine(repository: Repository, mining: Mining, counts: Counter[str]) -> Iterat
 
 def _has_fixed_function(before: bytes, after: bytes) -> bool:
     """Whether a candidate of some changed function, read alone, leads to its next version."""
-    changed = changed_functions(Functions.of(before), Functions.of(after))
+    changed = differing_functions(Functions.of(before), Functions.of(after))
     return any(has_candidate(function.before, function.after) for function in changed)
 
 

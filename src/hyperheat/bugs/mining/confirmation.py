@@ -12,7 +12,7 @@ from typing import Any
 
 from hyperheat.bugs.corpus.packages import CorpusError
 from hyperheat.bugs.mining.archive import Archive, open_archive
-from hyperheat.bugs.mining.prefilter import Functions, Place, tokens
+from hyperheat.bugs.mining.prefilter import FunctionPlace, Functions, tokens
 from hyperheat.bugs.mining.registry import Registry, Release
 from hyperheat.detector.calibration import TIERS
 from hyperheat.progress import Progress
@@ -41,7 +41,7 @@ class Suggestion:
     """A repair that was suggested: the lines of a function that it changes, as tokens, and what it makes of them."""
 
     path: str
-    place: Place
+    place: FunctionPlace
     before: Lines
     after: Lines
     times: int

@@ -16,7 +16,7 @@ from hyperheat.bugs.corpus.jobs import SECONDS_PER_PACKAGE, run_each
 from hyperheat.bugs.corpus.packages import CorpusError, PassingError
 from hyperheat.bugs.corpus.workspace import load_record, save_record
 from hyperheat.bugs.mining.commits import Mining, mine, package_of
-from hyperheat.bugs.mining.distinct import take_distinct
+from hyperheat.bugs.mining.fix_selection import take_distinct
 from hyperheat.bugs.mining.real_bugs import RealBugs, Tally
 from hyperheat.bugs.mining.references import AnyReference, Reference, ReleaseReference, write_records
 from hyperheat.bugs.mining.registry import Registry

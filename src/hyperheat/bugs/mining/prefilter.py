@@ -19,8 +19,8 @@ __all__ = [
     "MAX_SIZE_CHANGE",
     "ChangedFunction",
     "Functions",
-    "changed_functions",
     "code_tokens",
+    "differing_functions",
     "function_may_be_rewritten",
     "may_be_rewrite",
     "tokens",
@@ -30,7 +30,7 @@ _DEFINITION_WORDS = (b"def ", b"class ")
 _DEFINITION = re.compile(rb"([ \t]*)(?:async[ \t]+)?(def|class)[ \t]+([A-Za-z_\x80-\xff][\w\x80-\xff]*)")
 _TRIPLE = (b'"""', b"'''")
 
-Place = tuple[str, int]
+FunctionPlace = tuple[str, int]
 """A qualified name, and which of the functions of that name in the file it is, counted from 0."""
 
 
@@ -39,7 +39,7 @@ class Functions:
     """The outermost functions of a file: where their texts begin and where the next definition does."""
 
     text: bytes
-    spans: dict[Place, tuple[int, int, int]]
+    spans: dict[FunctionPlace, tuple[int, int, int]]
     """Start, end and indentation."""
 
     @classmethod
@@ -47,10 +47,10 @@ class Functions:
         """Split a file."""
         if b"\r" in text:
             text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        spans: dict[Place, tuple[int, int, int]] = {}
+        spans: dict[FunctionPlace, tuple[int, int, int]] = {}
         counts: dict[str, int] = {}
         classes: list[tuple[int, str]] = []
-        current: tuple[Place, int, int] | None = None
+        current: tuple[FunctionPlace, int, int] | None = None
         last = 0
         for found in _definitions(text):
             indent = _least_indent(text, last, found) if current or classes else len(found[1])
@@ -77,7 +77,7 @@ class Functions:
             spans[place] = start, len(text), outer
         return cls(text, spans)
 
-    def function(self, place: Place) -> bytes:
+    def function(self, place: FunctionPlace) -> bytes:
         """The text of a function, from its `def` to its last line."""
         start, end, indent = self.spans[place]
         text = self.text[start:end]
@@ -86,7 +86,7 @@ class Functions:
                 return text[: found.start()].rstrip() + b"\n"
         return text.rstrip() + b"\n"
 
-    def has_as(self, place: Place, other: "Functions") -> bool:
+    def has_as(self, place: FunctionPlace, other: "Functions") -> bool:
         """Whether another file has the function with the same text, or with the same code after it."""
         if place not in other.spans:
             return False
@@ -103,12 +103,12 @@ class Functions:
 class ChangedFunction:
     """A function whose text differs between two versions of a file."""
 
-    place: Place
+    place: FunctionPlace
     before: bytes
     after: bytes
 
 
-def changed_functions(before: Functions, after: Functions) -> Iterator[ChangedFunction]:
+def differing_functions(before: Functions, after: Functions) -> Iterator[ChangedFunction]:
     """The functions that are in both files with different texts."""
     for place in before.spans:
         if place in after.spans and not before.has_as(place, after):

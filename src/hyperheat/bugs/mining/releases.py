@@ -27,16 +27,17 @@ from hyperheat.bugs.mining.bug_fix import (
 )
 from hyperheat.bugs.mining.prefilter import (
     ChangedFunction,
+    FunctionPlace,
     Functions,
-    Place,
-    changed_functions,
     code_tokens,
+    differing_functions,
     function_may_be_rewritten,
 )
 from hyperheat.bugs.mining.references import ReleaseReference
 from hyperheat.bugs.mining.registry import Registry, Release
 from hyperheat.pycode import ModuleGraphs, extract
-from hyperheat.pycode.extraction import FunctionNode, outermost_functions
+from hyperheat.pycode.anchors import FunctionNode
+from hyperheat.pycode.extraction import outermost_functions
 from hyperheat.workers.limits import time_limit
 
 __all__ = ["MIN_RELEASES", "PackageHistory", "mine_package"]
@@ -145,7 +146,7 @@ class _Comparison:
         self._split: dict[str, Functions] = {}
         """The files that the last step has split, which the next step may need again."""
         self._file_since: dict[str, int] = {}
-        self._since: dict[str, dict[Place, int]] = {}
+        self._since: dict[str, dict[FunctionPlace, int]] = {}
         """By path, the release in which a function got its text, where that is not the one in which the file came."""
 
     def add(self, release: Release, sha256: str, archive: Archive) -> None:
@@ -171,7 +172,7 @@ class _Comparison:
         counts = self._history.counts
         before = self._split.get(path) or Functions.of(last.archive.read(path) or b"")
         after = Functions.of(new.archive.read(path) or b"")
-        changed = list(changed_functions(before, after))
+        changed = list(differing_functions(before, after))
         counts["changed functions"] += len(changed)
         pair = _FilePair(before.text, after.text)
         for function in changed:
@@ -211,7 +212,7 @@ class _FilePair:
 
     before: bytes
     after: bytes
-    _read: tuple[ModuleGraphs, dict[Place, FunctionNode], Any] | None = None
+    _read: tuple[ModuleGraphs, dict[FunctionPlace, FunctionNode], Any] | None = None
 
     def find(self, function: ChangedFunction) -> BugFix:
         """The candidate that leads from the function to its next version; raises NoFix where there is none."""
@@ -238,7 +239,7 @@ def _plain(value: Any) -> Any:
     return dict(value) if isinstance(value, Counter) else value
 
 
-def _places(named: Iterable[tuple[str, Any]]) -> dict[Place, Any]:
+def _places(named: Iterable[tuple[str, Any]]) -> dict[FunctionPlace, Any]:
     counts: Counter[str] = Counter()
     places = {}
     for name, value in named:

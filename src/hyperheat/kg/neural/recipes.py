@@ -14,7 +14,7 @@ from hyperheat.nn import HeatConfig
 from hyperheat.nn.aggregate import CrossAttentionAggregate
 from hyperheat.train import TrainSettings
 
-__all__ = ["RECIPES", "KgSettings", "Recipe"]
+__all__ = ["RECIPES", "KgSettings"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,9 +53,6 @@ class KgSettings:
             raise ValueError(
                 "qualifier_questions: must be 0 with StareDecoder, which cannot read such questions"
             )
-
-
-Recipe = Callable[[], KgSettings]
 
 
 _SKIP = 0.1
@@ -141,7 +138,7 @@ def _published(model: ModelConfig, *, batch: int, lr: float, epochs: int) -> KgS
     )
 
 
-RECIPES: dict[str, Recipe] = {
+RECIPES: dict[str, Callable[[], KgSettings]] = {
     "heat": heat,
     "heat-crossatt": heat_crossatt,
     "heat-labels": heat_labels,

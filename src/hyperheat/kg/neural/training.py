@@ -21,7 +21,7 @@ from hyperheat.kg.neural.labels import BpeLabels, train_tokenizer
 from hyperheat.kg.neural.loss import candidate_loss
 from hyperheat.kg.neural.recipes import KgSettings
 from hyperheat.kg.neural.statement_model import ModelNames
-from hyperheat.kg.neural.trained import ModelScorer, TrainedModel, save_model
+from hyperheat.kg.neural.trained_model import ModelScorer, TrainedModel, save_model
 from hyperheat.kg.ranking import rank
 from hyperheat.kg.statements import Statements
 from hyperheat.tensors.indices import ArrayT, to_tensors

@@ -31,7 +31,7 @@ _STATEMENT = f"{_WIKIDATA}entity/statement/"
 _CLAIM = f"{_WIKIDATA}prop/"
 _OBJECT, _QUALIFIER, _DIRECT = (f"{_CLAIM}{part}/" for part in ("statement", "qualifier", "direct"))
 
-Pair = tuple[str, Any]  # a predicate and a term of pyoxigraph
+_Pair = tuple[str, Any]  # a predicate and a term of pyoxigraph
 Triple = tuple[str, str, str]
 
 
@@ -39,7 +39,7 @@ Triple = tuple[str, str, str]
 class _Graph:
     """The triples of a file by their subject, and the reifiers of reified ones."""
 
-    about: dict[str, list[Pair]] = field(default_factory=lambda: defaultdict(list))
+    about: dict[str, list[_Pair]] = field(default_factory=lambda: defaultdict(list))
     reifiers: dict[Triple, list[str]] = field(default_factory=lambda: defaultdict(list))
 
 

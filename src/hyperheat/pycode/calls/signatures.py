@@ -20,7 +20,7 @@ from hyperheat.pycode.anchors import Anchor, Relation
 
 __all__ = ["Callee", "Signature", "bind", "call_relation", "signature_of", "visible_name"]
 
-Incidences = list[tuple[str, Anchor]]
+ArgumentIncidences = list[tuple[str, Anchor]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def signature_of(arguments: ast.arguments) -> Signature:
 
 def call_relation(call: ast.Call, callees: Iterable[Callee]) -> tuple[Relation, bool]:
     """The relation of a call, and whether its arguments are bound to formal names."""
-    found: list[tuple[Callee, Incidences]] = []
+    found: list[tuple[Callee, ArgumentIncidences]] = []
     for callee in callees:
         if callee.overload and any(other.overload and other.name == callee.name for other, _ in found):
             continue
@@ -90,7 +90,7 @@ def visible_name(func: ast.expr) -> str:
     return func.id if isinstance(func, ast.Name) else "__call__"
 
 
-def _receiver(call: ast.Call, callee: Callee) -> Incidences:
+def _receiver(call: ast.Call, callee: Callee) -> ArgumentIncidences:
     if callee.receiver is None:
         return []
     func = call.func
@@ -100,9 +100,9 @@ def _receiver(call: ast.Call, callee: Callee) -> Incidences:
     return [(callee.receiver, func.value)] if isinstance(func, ast.Attribute) else []
 
 
-def bind(signature: Signature, call: ast.Call) -> Incidences | None:
+def bind(signature: Signature, call: ast.Call) -> ArgumentIncidences | None:
     """The formal parameter of each argument; None if they do not fit."""
-    incidences: Incidences = []
+    incidences: ArgumentIncidences = []
     formals = signature.positional
     size, starred = len(formals), False
     for i, argument in enumerate(call.args):
@@ -134,7 +134,7 @@ def bind(signature: Signature, call: ast.Call) -> Incidences | None:
 
 
 def _unresolved(call: ast.Call) -> Relation:
-    incidences: Incidences = [("rval", call)]
+    incidences: ArgumentIncidences = [("rval", call)]
     func = call.func
     if isinstance(func, ast.Attribute):
         incidences.append(("self", func.value))

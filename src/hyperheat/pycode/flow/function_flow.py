@@ -21,10 +21,10 @@ from hyperheat.pycode.flow.data_flow import reaching
 from hyperheat.pycode.names.function_names import FunctionNames, resolve_names
 from hyperheat.pycode.names.scopes import ModuleScope, SymbolKind
 
-__all__ = ["FunctionFlow", "Merged", "Sources", "SymbolFacts", "analyse_flow"]
+__all__ = ["FlowSources", "FunctionFlow", "Merged", "SymbolFacts", "analyse_flow"]
 
 Merged = tuple[tuple[Anchor, ...], tuple[Anchor, ...]]
-Sources = tuple[FunctionOrLambda, tuple[Anchor, ...]]
+FlowSources = tuple[FunctionOrLambda, tuple[Anchor, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +45,8 @@ class FunctionFlow:
     may_read: tuple[Merged, ...]
     may_write: tuple[Merged, ...]
     symbols: tuple[SymbolFacts, ...]
-    returns: tuple[Sources, ...]
-    yields: tuple[Sources, ...]
+    returns: tuple[FlowSources, ...]
+    yields: tuple[FlowSources, ...]
     names: FunctionNames = field(repr=False, compare=False)
     units: list[Unit] = field(repr=False, compare=False)
 
@@ -102,7 +102,7 @@ def _symbols(names: FunctionNames, last_uses: tuple[int, ...]) -> tuple[SymbolFa
     )
 
 
-def _sources(found: Iterable[tuple[FunctionOrLambda, list[Anchor]]]) -> tuple[Sources, ...]:
+def _sources(found: Iterable[tuple[FunctionOrLambda, list[Anchor]]]) -> tuple[FlowSources, ...]:
     return tuple((function, tuple(sorted(anchors, key=_position))) for function, anchors in found if anchors)
 
 

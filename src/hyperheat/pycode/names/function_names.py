@@ -1,4 +1,4 @@
-"""Scopes: which symbol every name of a function refers to.
+"""The names of a function: which symbol every name of a function refers to.
 
 One walk over the outermost function, with everything nested in it, lists the *occurrences* of names and what
 each scope binds; afterwards each occurrence is resolved as Python does it, to one of

@@ -1,4 +1,4 @@
-"""Namespaces: what binds names, inside a function and around it."""
+"""Scopes: what binds names, inside a function and around it."""
 
 import ast
 import builtins

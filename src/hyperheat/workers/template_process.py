@@ -12,7 +12,7 @@ from importlib import import_module
 from multiprocessing.connection import Connection
 from multiprocessing.reduction import recv_handle
 
-from hyperheat.workers.serve import serve
+from hyperheat.workers.worker import serve
 
 __all__ = ["make_copies"]
 

@@ -23,7 +23,7 @@ _SPLIT_SEED = 0
 _AGAIN = "the same change again"
 _BACK = "the same change was taken back"
 
-Pair = tuple[str, str]
+_Change = tuple[str, str]
 
 
 def take_distinct(
@@ -46,10 +46,10 @@ def distinct_fixes(
     """
     counts = Counter() if counts is None else counts
     kept: list[dict[str, Any]] = []
-    seen: dict[Pair, Pair] = {}
+    seen: dict[_Change, _Change] = {}
     """The pairs so far, regardless of direction, with the direction seen last."""
     for records in projects:
-        steps: dict[Pair, list[dict[str, Any]]] = {}
+        steps: dict[_Change, list[dict[str, Any]]] = {}
         for record in records:
             first, second = sorted(_pair(record))
             steps.setdefault((first, second), []).append(record)
@@ -71,7 +71,7 @@ def distinct_fixes(
     return kept
 
 
-def _pair(record: dict[str, Any]) -> Pair:
+def _pair(record: dict[str, Any]) -> _Change:
     before, after = record["pair"]
     return before, after
 

@@ -9,8 +9,8 @@ from functools import partial
 from multiprocessing.connection import Connection, wait
 from types import ModuleType
 
-from hyperheat.workers.serve import WorkersError, serve
 from hyperheat.workers.template import ONE_THREAD
+from hyperheat.workers.worker import WorkersError, serve
 
 __all__ = ["Spawned"]
 
