@@ -5,12 +5,16 @@ Public names and packages load on first use, so `import hyperheat` takes no time
 
 from typing import TYPE_CHECKING
 
+from hyperheat.lazy_names import lazy_names
+
 if TYPE_CHECKING:
-    from hyperheat import detector, hypergraph, kg, nn, pycode, rewrites, tensors, train
-    from hyperheat.check.checker import check_text as check
+    from hyperheat import detector, hypergraph, kg, nn, pycode, report, rewrites, tensors, train
+    from hyperheat.check import CheckPackage
     from hyperheat.hypergraph import Hypergraph, HypergraphBuilder, Position
     from hyperheat.nn import VARIANTS, Heat, HeatConfig, HeatEncoder
     from hyperheat.tensors import Vocabulary, collate
+
+    check: CheckPackage
 
 __version__ = "0.1.0"
 
@@ -30,6 +34,7 @@ __all__ = [
     "kg",
     "nn",
     "pycode",
+    "report",
     "rewrites",
     "tensors",
     "train",
@@ -45,25 +50,17 @@ _HOMES = {
     "HeatConfig": "nn",
     "HeatEncoder": "nn",
     "VARIANTS": "nn",
+    "check": "check",
+    "detector": "detector",
+    "hypergraph": "hypergraph",
+    "kg": "kg",
+    "nn": "nn",
+    "pycode": "pycode",
+    "report": "report",
+    "rewrites": "rewrites",
+    "tensors": "tensors",
+    "train": "train",
 }
-"""Where the names come from that are not packages themselves."""
 
-
-def __getattr__(name: str) -> object:
-    from importlib import import_module
-
-    if name not in __all__:
-        raise AttributeError(f"module 'hyperheat' has no attribute {name!r}; it offers {', '.join(__all__)}")
-    try:
-        home = import_module(f"hyperheat.{_HOMES.get(name, name)}")
-    except ModuleNotFoundError as error:
-        if error.name == "torch":
-            raise ModuleNotFoundError(
-                f"hyperheat.{name} needs torch: pip install 'hyperheat[train]'", name="torch"
-            ) from error
-        raise
-    return getattr(home, name) if name in _HOMES else home
-
-
-def __dir__() -> list[str]:
-    return sorted([*__all__, "__version__"])
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazy_names(__name__, _HOMES, [*__all__, "__version__"])

@@ -13,11 +13,13 @@ makes its record, `scanned` reads it, `filters` choose what is reported (by `set
 """
 
 import sys
-from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from hyperheat.lazy_names import lazy_names
+
 if TYPE_CHECKING:
+    from hyperheat.check import cache, checker, settings
     from hyperheat.check.cache import Cache
     from hyperheat.check.checker import Checker, Scan, check_paths, check_text
     from hyperheat.check.settings import Settings
@@ -25,17 +27,29 @@ if TYPE_CHECKING:
 
 __all__ = ["Cache", "Checker", "Scan", "Settings", "check_paths", "check_text"]
 
-_HOMES = {"Cache": "cache", "Settings": "settings"}  # all others are in checker
+_HOMES = {
+    "Cache": "cache",
+    "Checker": "checker",
+    "Scan": "checker",
+    "Settings": "settings",
+    "check_paths": "checker",
+    "check_text": "checker",
+}
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazy_names(__name__, _HOMES, __all__)
 
 
-def __getattr__(name: str) -> object:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES.get(name, 'checker')}"), name)
+class CheckPackage(ModuleType):
+    """The type of this package, which is also the function `hyperheat.check`."""
 
-
-class _CallableModule(ModuleType):
-    """This package has the name of the function `hyperheat.check`, so it is both."""
+    if TYPE_CHECKING:
+        Cache = cache.Cache
+        Checker = checker.Checker
+        Scan = checker.Scan
+        Settings = settings.Settings
+        check_paths = staticmethod(checker.check_paths)
+        check_text = staticmethod(checker.check_text)
 
     def __call__(self, source: str, *, path: str = "<source>") -> "list[Finding]":
         from hyperheat.check.checker import check_text
@@ -43,4 +57,4 @@ class _CallableModule(ModuleType):
         return check_text(source, path=path)
 
 
-sys.modules[__name__].__class__ = _CallableModule
+sys.modules[__name__].__class__ = CheckPackage

@@ -7,8 +7,9 @@
 The names load on first use, so that reading a calibration needs no numpy.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from hyperheat.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from hyperheat.detector.calibration import Calibration
@@ -28,8 +29,5 @@ _HOMES = {
 
 __all__ = ["Calibration", "Detector", "Sample", "SampleScores", "Scorer", "load_detector", "make_sample"]
 
-
-def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazy_names(__name__, _HOMES, __all__)

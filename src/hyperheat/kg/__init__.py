@@ -14,9 +14,10 @@ torch (`pip install 'hyperheat[train]'`); reading, ranking and the co-occurrence
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
+
+from hyperheat.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from hyperheat.kg.completion import Answer, Completer, Completion
@@ -61,17 +62,8 @@ __all__ = [
     "train",
 ]
 
-
-def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(
-            f"module 'hyperheat.kg' has no attribute {name!r}; it offers {', '.join(__all__)}"
-        )
-    return getattr(import_module(f"hyperheat.kg.{_HOMES[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return __all__
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazy_names(__name__, _HOMES, __all__)
 
 
 def read(
