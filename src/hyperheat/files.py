@@ -28,6 +28,7 @@ __all__ = [
     "whole_file",
     "why",
     "write_whole",
+    "write_whole_text",
 ]
 
 _OPENING = os.O_RDONLY | sum(
@@ -139,6 +140,12 @@ def write_whole(
     """Put a file in place with all of the data, or leave what was there."""
     with whole_file(path, mode=mode, durable=durable) as temporary:
         temporary.write_bytes(data)
+
+
+def write_whole_text(path: str | os.PathLike[str], text: str) -> None:
+    """Put a file in place with all of the text, or leave what was there."""
+    with whole_file(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
 
 
 def remove_leftovers(path: str | os.PathLike[str]) -> None:

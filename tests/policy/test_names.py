@@ -4,6 +4,11 @@ import ast
 import re
 from collections import defaultdict
 from pathlib import Path
+from typing import get_args
+
+from hyperheat.cli.options import Tier
+from hyperheat.detector.calibration import TIERS
+from hyperheat.report import LEVELS
 
 SOURCE = Path(__file__).parents[2] / "src" / "hyperheat"
 
@@ -63,3 +68,8 @@ def test_no_two_types_share_a_name_without_a_reason():
     found = repeated_types()
     assert {name: places for name, places in found.items() if name not in TYPES} == {}
     assert set(TYPES) <= set(found), "allowed for no reason any more"
+
+
+def test_all_parts_know_the_same_tiers():
+    # The report and the options do not import the detector, so each names them.
+    assert tuple(LEVELS) == get_args(Tier) == TIERS

@@ -13,8 +13,9 @@ from hyperheat.bugs.trained_detector import TrainedDetector
 from hyperheat.detector.batch import BugBatch, collate_samples
 from hyperheat.detector.sample import NO_BUG, Sample
 from hyperheat.detector.scorer import SampleScores, Scorer
+from hyperheat.hypergraph.graph import running_sum
 from hyperheat.tensors import BudgetSampler
-from hyperheat.tensors.indices import join_columns, running_sum
+from hyperheat.tensors.indices import join_columns
 
 __all__ = ["answer", "answer_all", "answer_batch", "answer_exported"]
 

@@ -15,7 +15,7 @@ import hyperheat
 from hyperheat.bugs.trained_detector import MODEL_CARD, TrainedDetector, save_trained
 from hyperheat.detector.manifest import CALIBRATION, WEIGHTS
 from hyperheat.detector.scorer import MAX_SLOTS
-from hyperheat.files import parse_json, whole_file
+from hyperheat.files import parse_json, write_whole_text
 from hyperheat.nn import HeatConfig
 from hyperheat.rewrites import KINDS
 
@@ -44,8 +44,7 @@ def export_detector(
     folder = Path(folder)
     model = deepcopy(detector.model).to(getattr(torch, precision))
     save_trained(replace(detector, model=model), folder)
-    with whole_file(folder / MODEL_CARD) as temporary:
-        temporary.write_text(_card(detector, folder, facts, licence, precision), encoding="utf-8")
+    write_whole_text(folder / MODEL_CARD, _card(detector, folder, facts, licence, precision))
 
 
 def facts_of_corpus(folder: str | Path) -> dict[str, str]:

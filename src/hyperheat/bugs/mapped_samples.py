@@ -21,9 +21,9 @@ import numpy as np
 from hyperheat.bugs.dataset import Dataset, read_manifest
 from hyperheat.detector.batch import BugBatch, JoinedCandidates, collate_candidates
 from hyperheat.detector.sample import NO_BUG, Sample
+from hyperheat.hypergraph.graph import running_sum
 from hyperheat.tensors import Segments, Strings, Vocabulary
 from hyperheat.tensors.collation import JoinedColumns, collate_columns
-from hyperheat.tensors.indices import running_sum
 
 __all__ = ["EncodedStrings", "MappedSamples"]
 

@@ -38,7 +38,7 @@ _TOKENS = "token_of"
 
 def write_shard(samples: Iterable[Sample], path: str | os.PathLike[str], *, pairs: bool = True) -> int:
     """Write samples and return how many there were; the file appears only when all are written."""
-    arrow, parquet = require("pyarrow"), require("pyarrow.parquet")
+    arrow, parquet = require("pyarrow", extra="train"), require("pyarrow.parquet", extra="train")
     schema = arrow.schema(_fields(pairs=pairs))
     settings = {"compression": "zstd", "compression_level": 3}
     count = 0
@@ -59,7 +59,7 @@ class Shard:
     """The samples of a file, held as a few flat arrays; without the graphs of pairs if `pairs` is false."""
 
     def __init__(self, path: str | os.PathLike[str], *, pairs: bool = True) -> None:
-        arrow, parquet = require("pyarrow"), require("pyarrow.parquet")
+        arrow, parquet = require("pyarrow", extra="train"), require("pyarrow.parquet", extra="train")
         self._path = os.fspath(path)
         try:
             expected = _fields(pairs=pairs)
@@ -138,7 +138,7 @@ def _within(values: np.ndarray, low: int, end: int) -> bool:
 
 
 def _fields(*, pairs: bool) -> list[Any]:
-    arrow = require("pyarrow")
+    arrow = require("pyarrow", extra="train")
     return [
         *(arrow.field(name, arrow.string()) for name in _TEXTS),
         arrow.field("line", arrow.int32()),
@@ -150,7 +150,7 @@ def _fields(*, pairs: bool) -> list[Any]:
 
 
 def _encode(group: list[Sample], *, pairs: bool) -> list[Any]:
-    arrow = require("pyarrow")
+    arrow = require("pyarrow", extra="train")
     texts = [[getattr(s.origin, name) for s in group] for name in _TEXTS[:-1]]
     lists = [
         [np.array(s.repairs, dtype=np.int32) for s in group],

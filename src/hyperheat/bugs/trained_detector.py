@@ -11,10 +11,18 @@ import hyperheat
 from hyperheat.bugs.encoders import EncoderConfig, build_encoder, view_of
 from hyperheat.bugs.model import BugModel
 from hyperheat.configuration import from_dict, to_dict
-from hyperheat.detector.manifest import CALIBRATION, FILES, FORMAT, VERSION, WEIGHTS, describe_file
+from hyperheat.detector.manifest import (
+    CALIBRATION,
+    CONFIG_FORMAT,
+    FILES,
+    FORMAT,
+    VERSION,
+    WEIGHTS,
+    describe_file,
+)
 from hyperheat.detector.sample import TEXTS
 from hyperheat.detector.views import View
-from hyperheat.files import parse_json, whole_file
+from hyperheat.files import parse_json, write_whole_text
 from hyperheat.nn.weights import load_weights, save_weights
 from hyperheat.tensors import Vocabulary
 
@@ -30,8 +38,6 @@ __all__ = [
 MODEL_CARD = "MODEL_CARD.md"
 """What a detector is, for people: added by `bugs export`."""
 
-_FORMAT = "hyperheat-bug-detector"
-
 
 @dataclass(frozen=True, kw_only=True)
 class DetectorConfig:
@@ -39,11 +45,11 @@ class DetectorConfig:
 
     model: EncoderConfig
     binarise: bool = False
-    format: str = _FORMAT
+    format: str = CONFIG_FORMAT
 
     def __post_init__(self) -> None:
-        if self.format != _FORMAT:
-            raise ValueError(f"format: expected {_FORMAT!r}, got {self.format!r}")
+        if self.format != CONFIG_FORMAT:
+            raise ValueError(f"format: expected {CONFIG_FORMAT!r}, got {self.format!r}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,8 +98,7 @@ def save_trained(detector: TrainedDetector, folder: str | Path) -> None:
 
 
 def _write_json(path: Path, content: object) -> None:
-    with whole_file(path) as temporary:
-        temporary.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    write_whole_text(path, json.dumps(content, indent=1) + "\n")
 
 
 def load_trained(folder: str | Path) -> TrainedDetector:

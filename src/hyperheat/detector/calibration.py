@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from hyperheat.detector.manifest import CALIBRATION, describe_file, read_folder
-from hyperheat.files import parse_json, whole_file
+from hyperheat.files import parse_json, write_whole_text
 
 __all__ = [
     "HELD_OUT",
@@ -241,13 +241,13 @@ def add_calibration(folder: Path, calibration: Calibration) -> None:
     path = folder / "manifest.json"
     manifest = parse_json(path.read_text(encoding="utf-8"))
     manifest["files"].pop(CALIBRATION, None)
-    _write(path, json.dumps(manifest, indent=1) + "\n")
-    _write(folder / CALIBRATION, calibration.to_json())
+    write_whole_text(path, json.dumps(manifest, indent=1) + "\n")
+    write_whole_text(folder / CALIBRATION, calibration.to_json())
     manifest["files"][CALIBRATION] = describe_file(folder / CALIBRATION)
-    _write(path, json.dumps(manifest, indent=1) + "\n")
+    write_whole_text(path, json.dumps(manifest, indent=1) + "\n")
     card = folder / "MODEL_CARD.md"
     if card.is_file():
-        _write(card, _with_section(card.read_text(encoding="utf-8"), _section(calibration)))
+        write_whole_text(card, _with_section(card.read_text(encoding="utf-8"), _section(calibration)))
 
 
 def _with_section(card: str, section: str) -> str:
@@ -288,8 +288,3 @@ def _figures(point: Point | None) -> list[str]:
         return ["too few found to say", "", ""]
     precision = f"{point.precision:.1%} ({point.lower:.1%})"
     return [precision, f"{point.recall:.1%}", f"{point.false_alarms:.2%}"]
-
-
-def _write(path: Path, text: str) -> None:
-    with whole_file(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CALIBRATION",
+    "CONFIG_FORMAT",
     "FILES",
     "FORMAT",
     "VERSION",
@@ -37,6 +38,9 @@ __all__ = [
 
 FORMAT, VERSION = "hyperheat-detector", 2
 """What the manifest says it is."""
+
+CONFIG_FORMAT = "hyperheat-bug-detector"
+"""What config.json says it is."""
 
 WEIGHTS = "model.safetensors"
 

@@ -17,7 +17,7 @@ from typing import TypeVar
 import numpy as np
 
 from hyperheat.detector.batch import BugBatch, collate_samples
-from hyperheat.detector.manifest import WEIGHTS, LoadedModel, ModelError, load_detector_files
+from hyperheat.detector.manifest import CONFIG_FORMAT, WEIGHTS, LoadedModel, ModelError, load_detector_files
 from hyperheat.detector.network import Architecture, Network
 from hyperheat.detector.sample import TEXTS, Sample
 from hyperheat.detector.views import BinaryEdges, Hyperedges
@@ -63,8 +63,8 @@ class ScorerConfig:
     def parse(cls, content: bytes) -> "ScorerConfig":
         """Read the configuration of a detector with HEAT or a variant of it."""
         values = parse_json(content)
-        if not isinstance(values, dict) or values.get("format") != "hyperheat-bug-detector":
-            raise ValueError("expected the format 'hyperheat-bug-detector', got something else")
+        if not isinstance(values, dict) or values.get("format") != CONFIG_FORMAT:
+            raise ValueError(f"expected the format {CONFIG_FORMAT!r}, got something else")
         if values.get("texts") != [list(text) for text in TEXTS]:
             raise ValueError("expected the operators and literals that this version puts in, got other ones")
         if type(values.get("binarise")) is not bool:

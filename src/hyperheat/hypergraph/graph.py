@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Edge", "Hypergraph", "Position"]
+__all__ = ["Edge", "Hypergraph", "Position", "running_sum"]
 
 _PLAIN_LABEL = re.compile(r"[^\s,:()#\"'\\]+")
 
@@ -223,3 +223,8 @@ def _check_range(field_name: str, array: np.ndarray, low: int, high: int) -> Non
 def _shorten(values: Sequence[int], limit: int = 8) -> str:
     shown = ", ".join(map(str, values[:limit]))
     return f"[{shown}{', ...' if len(values) > limit else ''}]"
+
+
+def running_sum(sizes: Sequence[int] | np.ndarray) -> np.ndarray:
+    """Where each of several runs of these sizes begins, and where the last one ends: offsets, as of a hypergraph."""
+    return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])

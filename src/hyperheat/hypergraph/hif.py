@@ -19,7 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from hyperheat.files import parse_json, whole_file
+from hyperheat.files import parse_json, write_whole_text
 from hyperheat.hypergraph.builder import HypergraphBuilder
 from hyperheat.hypergraph.graph import Hypergraph, Position
 
@@ -31,8 +31,7 @@ _DEFAULT_QUALIFIER = "member"
 
 def write_hif(graph: Hypergraph, path: str | os.PathLike[str]) -> None:
     """Write one hypergraph as a HIF file."""
-    with whole_file(path) as temporary:
-        temporary.write_text(json.dumps(to_hif(graph)), encoding="utf-8")
+    write_whole_text(path, json.dumps(to_hif(graph)))
 
 
 def read_hif(path: str | os.PathLike[str]) -> Hypergraph:

@@ -10,7 +10,7 @@ import numpy as np
 
 from hyperheat.extras import require
 from hyperheat.hypergraph.builder import HypergraphBuilder
-from hyperheat.hypergraph.graph import Hypergraph
+from hyperheat.hypergraph.graph import Hypergraph, running_sum
 
 if TYPE_CHECKING:
     import networkx
@@ -28,7 +28,7 @@ def to_networkx(graph: Hypergraph) -> "networkx.MultiGraph":
     `bipartite=1` and `relation`. An incidence is a link with `qualifier`, a name or a `Position`, and
     `order`, its place in the edge.
     """
-    result = require("networkx").MultiGraph()
+    result = require("networkx", extra="interop").MultiGraph()
     spans = [None] * graph.num_nodes if graph.span is None else map(tuple, graph.span.tolist())
     for index, (label, span) in enumerate(zip(graph.labels, spans, strict=True)):
         known = {} if span is None else {"span": span}
@@ -89,8 +89,8 @@ def to_pyg(graph: Hypergraph) -> "torch_geometric.data.HeteroData":
     `data["node", "in", "edge"]` has `qualifier` and `edge_index` of shape [2, I], nodes above edges: what
     PyTorch Geometric's hypergraph layers take as `hyperedge_index`. `data.names` is the string table.
     """
-    torch = require("torch")
-    data = require("torch_geometric.data").HeteroData()
+    torch = require("torch", extra="interop")
+    data = require("torch_geometric.data", extra="interop").HeteroData()
     data.names = list(graph.names)
     data["node"].num_nodes = graph.num_nodes
     data["node"].label = torch.tensor(graph.label, dtype=torch.long)
@@ -119,7 +119,7 @@ def from_pyg(data: "torch_geometric.data.HeteroData") -> Hypergraph:
         names=tuple(data.names),
         label=data["node"].label.cpu().numpy(),
         relation=relation,
-        offsets=np.cumsum([0, *np.bincount(edge, minlength=len(relation))]),
+        offsets=running_sum(np.bincount(edge, minlength=len(relation))),
         qualifier=data[_INCIDENCE].qualifier.cpu().numpy()[order],
         node=node[order],
         span=data["node"].span.cpu().numpy() if "span" in data["node"] else None,

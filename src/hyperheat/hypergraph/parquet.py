@@ -44,7 +44,7 @@ _GROUP_INCIDENCES = 4_000_000
 
 def write_parquet(graphs: Iterable[Hypergraph], path: str | os.PathLike[str]) -> int:
     """Write the hypergraphs and return how many there were; the file appears only when all are written."""
-    arrow, parquet = require("pyarrow"), require("pyarrow.parquet")
+    arrow, parquet = require("pyarrow", extra="interop"), require("pyarrow.parquet", extra="interop")
     schema = arrow.schema(graph_fields())
     settings = {"compression": "zstd", "use_dictionary": ["names.list.element"]}
     count = 0
@@ -57,7 +57,7 @@ def write_parquet(graphs: Iterable[Hypergraph], path: str | os.PathLike[str]) ->
 
 def read_parquet(path: str | os.PathLike[str]) -> Iterator[Hypergraph]:
     """Yield the hypergraphs of a file, holding one row group at a time; errors name the file and the row."""
-    arrow, parquet = require("pyarrow"), require("pyarrow.parquet")
+    arrow, parquet = require("pyarrow", extra="interop"), require("pyarrow.parquet", extra="interop")
     row = 0
     try:
         with parquet.ParquetFile(path) as file:
@@ -75,7 +75,7 @@ def read_parquet(path: str | os.PathLike[str]) -> Iterator[Hypergraph]:
 
 def graph_fields(prefix: str = "") -> list[Any]:
     """The columns of a hypergraph, for the schema of a table whose rows hold one or more of them."""
-    arrow = require("pyarrow")
+    arrow = require("pyarrow", extra="interop")
     kinds = {
         "names": arrow.string(),
         **{name: arrow.type_for_alias(kind) for name, kind in _INTEGERS.items()},
@@ -108,7 +108,7 @@ def _groups(graphs: Iterable[Hypergraph]) -> Iterator[list[Hypergraph]]:
 
 def encode_graphs(group: list[Hypergraph]) -> list[Any]:
     """The columns of several graphs, one row per graph, in the order of `graph_fields`."""
-    arrow = require("pyarrow")
+    arrow = require("pyarrow", extra="interop")
     try:
         names = arrow.array(chain.from_iterable(graph.names for graph in group), arrow.string())
     except UnicodeEncodeError as error:
@@ -122,7 +122,7 @@ def encode_graphs(group: list[Hypergraph]) -> list[Any]:
 
 def encode_lists(parts: list[np.ndarray | None], kind: str) -> Any:
     """A column of lists of integers, one per row; null for None."""
-    arrow = require("pyarrow")
+    arrow = require("pyarrow", extra="interop")
     flat = [
         np.zeros(0, kind) if part is None else part.reshape(-1).astype(kind, copy=False) for part in parts
     ]

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from hyperheat.hypergraph.graph import Hypergraph
+from hyperheat.hypergraph.graph import Hypergraph, running_sum
 from hyperheat.spelling import did_you_mean
 
 __all__ = ["binarise", "drop_relations", "subgraph"]
@@ -49,7 +49,7 @@ def binarise(graph: Hypergraph) -> Hypergraph:
         names=graph.names,
         label=graph.label,
         relation=graph.relation[source],
-        offsets=_offsets(present.sum(axis=1)),
+        offsets=running_sum(present.sum(axis=1)),
         qualifier=qualifier[present],
         node=graph.node[slots[present]],
         span=graph.span,
@@ -217,12 +217,8 @@ def _select(graph: Hypergraph, nodes: np.ndarray, *, keep_edge: np.ndarray) -> H
         names=tuple(graph.names[index] for index in used.tolist()),
         label=renamed[label],
         relation=renamed[relation],
-        offsets=_offsets(np.bincount(edge[kept], minlength=graph.num_edges)[keep_edge]),
+        offsets=running_sum(np.bincount(edge[kept], minlength=graph.num_edges)[keep_edge]),
         qualifier=qualifier,
         node=renumbered[graph.node[kept]],
         span=None if graph.span is None else graph.span[nodes],
     )
-
-
-def _offsets(sizes: np.ndarray) -> np.ndarray:
-    return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hyperheat.files import whole_file
+from hyperheat.files import whole_file, write_whole_text
 from hyperheat.kg.datasets import StatementDataset
 from hyperheat.kg.readers.json_lines import write_json_lines
 from hyperheat.kg.statements import Statements, concatenate, expand, number_statements, number_triples
@@ -34,8 +34,7 @@ def save_dataset(dataset: StatementDataset, folder: Path) -> dict[str, Any]:
             if text := " ".join(label.split()):
                 file.write(f"{name}\t{text}\n")
     report = audit(dataset)
-    with whole_file(folder / "report.json") as temporary:
-        temporary.write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_whole_text(folder / "report.json", json.dumps(report, indent=1, ensure_ascii=False) + "\n")
     return report
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from hyperheat.files import parse_json, whole_file
+from hyperheat.files import parse_json, write_whole_text
 from hyperheat.kg.known_answers import OtherAnswers
 from hyperheat.kg.questions import OBJECT, Questions
 from hyperheat.kg.ranking import DIRECTIONS, ScoreFunction
@@ -76,8 +76,7 @@ def choose_temperature(
 
 def save_temperature(temperature: Temperature, folder: Path) -> None:
     """Write it into the folder of a model."""
-    with whole_file(folder / _FILE) as temporary:
-        temporary.write_text(json.dumps(asdict(temperature), indent=1) + "\n", encoding="utf-8")
+    write_whole_text(folder / _FILE, json.dumps(asdict(temperature), indent=1) + "\n")
 
 
 def read_temperature(folder: Path) -> Temperature | None:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from torch import Tensor, nn
 
 from hyperheat.configuration import from_dict, to_dict
-from hyperheat.files import parse_json, whole_file
+from hyperheat.files import parse_json, write_whole_text
 from hyperheat.nn.config import HeatConfig
 from hyperheat.nn.embedding import HypergraphEmbedding, TypeEmbedding
 from hyperheat.tensors import AttentionPlan, HypergraphBatch, NodeBatch, Vocabulary, plan_incidences
@@ -75,8 +75,7 @@ class HeatEncoder(nn.Module):
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         self.vocab.save(folder / "vocab.json")
-        with whole_file(folder / "config.json") as temporary:
-            temporary.write_text(json.dumps(to_dict(self.config), indent=2) + "\n", encoding="utf-8")
+        write_whole_text(folder / "config.json", json.dumps(to_dict(self.config), indent=2) + "\n")
         save_weights(self, folder / "model.safetensors")
 
     @classmethod

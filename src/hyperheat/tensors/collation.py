@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Generic
 import numpy as np
 
 from hyperheat.hypergraph import Hypergraph
+from hyperheat.hypergraph.graph import running_sum
 from hyperheat.tensors.indices import (
     ArrayT,
     PairSums,
     Segments,
     pair_sums,
     renumber,
-    running_sum,
     segments,
     to_tensors,
 )

@@ -21,7 +21,6 @@ __all__ = [
     "map_arrays",
     "pair_sums",
     "renumber",
-    "running_sum",
     "segments",
     "to_tensors",
 ]
@@ -77,11 +76,6 @@ def join_columns(columns: Sequence[np.ndarray], offsets: np.ndarray) -> np.ndarr
     """Concatenate columns, each raised by its graph's offset."""
     shift = np.repeat(offsets[:-1], [len(column) for column in columns])
     return np.concatenate(columns).astype(np.int64) + shift
-
-
-def running_sum(sizes: Sequence[int] | np.ndarray) -> np.ndarray:
-    """Where each of several runs of these sizes begins, and where the last one ends."""
-    return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
 
 
 def map_arrays(value: Any, function: Callable[[Any], Any]) -> Any:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Generic, NamedTuple
 import numpy as np
 
 from hyperheat.hypergraph import Hypergraph, names
+from hyperheat.hypergraph.graph import running_sum
 from hyperheat.tensors.collation import NodeBatch, as_strings, check_graphs, join_strings
 from hyperheat.tensors.indices import (
     ArrayT,
@@ -23,7 +24,6 @@ from hyperheat.tensors.indices import (
     join_columns,
     pair_sums,
     renumber,
-    running_sum,
     segments,
     to_tensors,
 )

@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from hyperheat.files import parse_json, whole_file
+from hyperheat.files import parse_json, write_whole_text
 from hyperheat.hypergraph import Hypergraph, names
 
 __all__ = ["UNKNOWN", "Splitter", "Vocabulary"]
@@ -124,8 +124,7 @@ class Vocabulary:
 
     def save(self, path: str | Path) -> None:
         """Write the vocabulary as JSON; an interrupted write leaves the old file."""
-        with whole_file(path) as temporary:
-            temporary.write_text(self._json(), encoding="utf-8")
+        write_whole_text(path, self._json())
 
     @classmethod
     def load(cls, path: str | Path) -> "Vocabulary":

@@ -22,7 +22,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from hyperheat.configuration import differences, from_dict, to_dict
-from hyperheat.files import parse_json, sync, whole_file
+from hyperheat.files import parse_json, sync, write_whole_text
 from hyperheat.train.run import State, TrainSettings
 
 __all__ = ["latest", "prepare", "read_checkpoint", "whole_folder", "write_checkpoint"]
@@ -48,8 +48,7 @@ def prepare(folder: Path, settings: TrainSettings, job: Mapping[str, Any], *, re
             raise ValueError(f"{folder}: no settings.json here, so this is not the folder of a training run")
         raise ValueError(f"{folder}: the folder is not empty; resume the run in it, or choose another folder")
     folder.mkdir(parents=True, exist_ok=True)
-    with whole_file(path) as temporary:
-        temporary.write_text(json.dumps(given, indent=2) + "\n", encoding="utf-8")
+    write_whole_text(path, json.dumps(given, indent=2) + "\n")
     _clean(folder)
 
 

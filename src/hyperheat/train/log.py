@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from hyperheat.files import parse_json, whole_file
+from hyperheat.files import parse_json, whole_file, write_whole_text
 from hyperheat.progress import Progress, duration
 from hyperheat.train.run import State, TrainSettings, seconds_left
 
@@ -39,8 +39,7 @@ class MetricsLog:
         self._board = _open_board(run / "tensorboard", step) if tensorboard else None
         path = run / "metrics.jsonl"
         kept = [record for record in read_metrics(path) if record["step"] <= step] if path.exists() else []
-        with whole_file(path) as temporary:
-            temporary.write_text("".join(map(_line, kept)), encoding="utf-8")
+        write_whole_text(path, "".join(map(_line, kept)))
         self._file = path.open("a", encoding="utf-8")
 
     def write(self, record: Mapping[str, Any]) -> None:

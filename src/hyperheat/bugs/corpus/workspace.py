@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hyperheat.bugs.corpus.packages import CorpusError
-from hyperheat.files import parse_json, whole_file
+from hyperheat.files import parse_json, write_whole_text
 
 __all__ = ["Workspace", "hold_lock", "load_record", "save_record"]
 
@@ -81,8 +81,7 @@ def hold_lock(folder: Path, busy: str) -> Iterator[None]:
 
 def save_record(path: Path, record: dict[str, Any]) -> None:
     """Write a record as JSON, complete or not at all; equal records give equal bytes."""
-    with whole_file(path) as temporary:
-        temporary.write_text(json.dumps(record, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    write_whole_text(path, json.dumps(record, indent=1, sort_keys=True) + "\n")
 
 
 def load_record(path: Path) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from hyperheat.bugs.dataset import HEAD, SPLITS, read_manifest
 from hyperheat.bugs.mining.references import AnyReference
 from hyperheat.bugs.shards import write_shard
 from hyperheat.detector.sample import Sample
-from hyperheat.files import file_sha256, whole_file
+from hyperheat.files import file_sha256, write_whole_text
 from hyperheat.rewrites import KINDS
 
 __all__ = ["FOUND", "MISSING", "NOT_EXPRESSIBLE", "ProjectResult", "RealBugs", "Tally"]
@@ -213,14 +213,14 @@ class RealBugs:
         shards = sorted((r["shard"] for r in records if r["shard"]), key=lambda shard: shard["path"])
         rows = [row for record in records for row in record["left_out"]]
         self.folder.mkdir(parents=True, exist_ok=True)
-        _write(self.folder / _LEFT_OUT, "".join(json.dumps(row) + "\n" for row in rows))
+        write_whole_text(self.folder / _LEFT_OUT, "".join(json.dumps(row) + "\n" for row in rows))
         manifest = {
             **HEAD,
             "settings": settings,
             "shards": shards,
             "report": tally.to_json() | (report or {}),
         }
-        _write(self.folder / _MANIFEST, json.dumps(manifest, indent=1) + "\n")
+        write_whole_text(self.folder / _MANIFEST, json.dumps(manifest, indent=1) + "\n")
         return manifest, tally
 
     @property
@@ -270,8 +270,3 @@ def _check(folder: Path) -> None:
             raise ValueError(f"{folder} holds {path.name}; choose a folder that is new or holds real bugs")
     if not (folder / _WORK).is_dir() and any((folder / split).exists() for split in SPLITS):
         raise ValueError(f"{folder} holds samples without a manifest; choose another folder")
-
-
-def _write(path: Path, text: str) -> None:
-    with whole_file(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")

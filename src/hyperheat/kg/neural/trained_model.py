@@ -23,7 +23,7 @@ from safetensors.numpy import load_file, save_file
 from torch import Tensor
 
 from hyperheat.configuration import from_dict, to_dict
-from hyperheat.files import parse_json, whole_file
+from hyperheat.files import parse_json, whole_file, write_whole_text
 from hyperheat.kg.neural.decoder import tokenise
 from hyperheat.kg.neural.graph_encoders import Table
 from hyperheat.kg.neural.labels import BpeLabels
@@ -73,8 +73,7 @@ def save_model(trained: TrainedModel, folder: str | Path) -> None:
     if tokenizer is not None:
         texts["tokenizer.json"] = tokenizer
     for name, text in texts.items():
-        with whole_file(folder / name) as temporary:
-            temporary.write_text(text + "\n", encoding="utf-8")
+        write_whole_text(folder / name, text + "\n")
     with whole_file(folder / "statements.safetensors") as temporary:
         columns = {name: np.ascontiguousarray(getattr(trained.statements, name)) for name in _COLUMNS}
         save_file(columns, temporary)

@@ -70,7 +70,7 @@ def read_rdf(path: Path) -> Iterator[Item]:
 
 
 def _parse(path: Path) -> _Graph:
-    pyoxigraph = require("pyoxigraph")
+    pyoxigraph = require("pyoxigraph", extra="train")
     name = path.name.removesuffix(".gz").removesuffix(".bz2")
     rdf_format = pyoxigraph.RdfFormat.from_extension(name.rpartition(".")[2])
     if rdf_format is None:

@@ -41,7 +41,7 @@ def read_csv(path: Path) -> Iterator[Item]:
 
 def read_parquet(path: Path) -> Iterator[Item]:
     """Yield the statements of a Parquet file, one batch of rows in memory at a time; errors name the row."""
-    arrow, parquet = require("pyarrow"), require("pyarrow.parquet")
+    arrow, parquet = require("pyarrow", extra="train"), require("pyarrow.parquet", extra="train")
     row = 0
     try:
         with parquet.ParquetFile(path) as file:
