@@ -115,6 +115,7 @@ def test_plain_values_are_json():
             {"name": "a", "encoder": {"HeatConfig": {"message": "Mail"}}},
             "encoder.message: expected one of AttentionMessage, DeepSetMessage, got 'Mail'",
         ),
+        ({"name": "x", "rate": 10**400}, "rate: expected a number or none, got 1000"),
     ],
 )
 def test_wrong_plain_values_are_refused(values, message):

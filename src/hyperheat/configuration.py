@@ -13,6 +13,7 @@ Unknown keys are errors. Every message names the key, what was expected and what
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import MISSING, fields, is_dataclass, replace
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeGuard, TypeVar, Union, cast, get_args, get_origin, get_type_hints
@@ -152,7 +153,8 @@ def _typed(hint: Any, value: Any, path: str) -> Any:
     if _is_class_slot(hint) and value == _class_of(hint).__name__:
         return _class_of(hint)
     if hint is float and isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
+        with suppress(OverflowError):  # an int beyond all floats
+            return float(value)
     if type(value) is hint:
         return value
     raise ValueError(f"{path}: expected {_description(hint)}, got {value!r}")

@@ -92,12 +92,12 @@ def measure(answers: Answers) -> Metrics:
         samples=len(answers),
         buggy=int(buggy.sum()),
         unread=int((~answers.read).sum()),
-        joint=_share(located & (~buggy | answers.repaired)),
-        loc=_share(located),
-        repair=_share((answers.repaired & answers.read)[buggy]),
-        false_alarms=_share(answers.alarm[~buggy & answers.read]),
+        joint=_mean(located & (~buggy | answers.repaired)),
+        loc=_mean(located),
+        repair=_mean((answers.repaired & answers.read)[buggy]),
+        false_alarms=_mean(answers.alarm[~buggy & answers.read]),
         ece=_calibration_error(answers.probability[answers.read], located[answers.read]),
-        loss=_share(answers.loss[answers.read]),
+        loss=_mean(answers.loss[answers.read]),
     )
 
 
@@ -127,8 +127,8 @@ def precision_recall(answers: Answers) -> PrecisionRecall:
     )
 
 
-def _share(right: np.ndarray) -> float | None:
-    return float(right.mean()) if len(right) else None
+def _mean(values: np.ndarray) -> float | None:
+    return float(values.mean()) if len(values) else None
 
 
 def _calibration_error(probability: np.ndarray, right: np.ndarray) -> float | None:

@@ -97,8 +97,8 @@ def _own_text(planted: "Planted", own: "OwnCode", bug_rate: float) -> str:
             f"{planted.functions:,} functions in {planted.files:,} files, each unchanged and with one planted bug{unread}",
             "",
             f"with the default settings (tier A, confidence {own.threshold:g} or more):",
-            f"  recall        {_share(own.recall)} of planted bugs are found, with the right repair",
-            f"  false alarms  {_share(own.false_alarms, 2)} of unchanged functions have a finding",
+            f"  recall        {_percentage(own.recall)} of planted bugs are found, with the right repair",
+            f"  false alarms  {_percentage(own.false_alarms, 2)} of unchanged functions have a finding",
             "                Some of these may be real bugs: review them with `hyperheat check`.",
             "",
             f"{'kind':<22} {'planted':>8} {'found':>8} {'false alarms':>13}",
@@ -112,7 +112,7 @@ def _own_text(planted: "Planted", own: "OwnCode", bug_rate: float) -> str:
     )
 
 
-def _share(share: "Share", digits: int = 1) -> str:
+def _percentage(share: "Share", digits: int = 1) -> str:
     value, lower, upper = (
         f"{100 * number:.{digits}f} %" for number in (share.value, share.lower, share.upper)
     )

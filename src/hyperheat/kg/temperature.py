@@ -8,11 +8,12 @@ the mean probability of each group is compared with the share of right answers i
 """
 
 import json
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 
+from hyperheat.configuration import from_dict
 from hyperheat.files import parse_json, write_whole_text
 from hyperheat.kg.known_answers import OtherAnswers
 from hyperheat.kg.questions import OBJECT, Questions
@@ -34,6 +35,10 @@ class Temperature:
     questions: int
     error_before: float
     error: float
+
+    def __post_init__(self) -> None:
+        if not 0 < self.temperature < np.inf:
+            raise ValueError(f"temperature: expected a number above 0, got {self.temperature}")
 
 
 def choose_temperature(
@@ -85,13 +90,9 @@ def read_temperature(folder: Path) -> Temperature | None:
     if not path.exists():
         return None
     try:
-        values = parse_json(path.read_text(encoding="utf-8"))
-        found = Temperature(**{field.name: values[field.name] for field in fields(Temperature)})
-        if not 0 < found.temperature < np.inf:
-            raise ValueError(f"expected a temperature above 0, got {found.temperature}")
-    except (ValueError, TypeError, KeyError) as error:
+        return from_dict(Temperature, parse_json(path.read_text(encoding="utf-8")))
+    except ValueError as error:
         raise ValueError(f"{path}: not a calibration: {error}") from error
-    return found
 
 
 def _error(confidence: np.ndarray, is_right: np.ndarray) -> float:
