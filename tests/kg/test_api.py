@@ -31,7 +31,7 @@ def test_the_package_is_found_and_shows_its_public_names():
         assert getattr(kg, name).__module__.startswith("hyperheat.kg")
         assert getattr(kg, name).__doc__
     with pytest.raises(AttributeError, match="has no attribute 'Question'; it offers Answer, "):
-        _ = kg.Question
+        _ = kg.Question  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def test_importing_it_loads_little():
@@ -83,7 +83,7 @@ def test_any_scorer_can_be_evaluated(data: Path):
     assert blind.ranking.ranks.tolist() == [[3.5], [3.0]]
 
     def constant(training: kg.Statements):
-        liked = [training.entity_index(name) for name in ("play", "Globe")]
+        liked = [training.entities.index(name) for name in ("play", "Globe")]
 
         def score(questions: kg.Questions) -> np.ndarray:
             scores = np.zeros((len(questions), len(training.entities)))

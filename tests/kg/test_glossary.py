@@ -2,8 +2,7 @@
 
 import pytest
 
-from hyperheat.kg.glossary import AmbiguousName, Glossary
-from hyperheat.kg.statements import UnknownName
+from hyperheat.kg.glossary import AmbiguousName, Glossary, UnknownName
 
 IDS = ("Q1", "Q2", "Q3", "Q4", "Q5", "Q6")
 LABELS = {"Q1": "Albert Einstein", "Q2": "Paris", "Q3": "Paris", "Q4": "paris", "Q5": "Zürich  HB"}

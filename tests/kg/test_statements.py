@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from hyperheat.kg import Statement, Statements
 from hyperheat.kg.statements import (
-    UnknownName,
     concatenate,
     number_rows,
     number_statements,
@@ -115,16 +114,6 @@ def test_columns_that_do_not_fit_are_refused(change, message):
     columns = ("entities", "relations", "subject", "relation", "object", "offsets", "qualifier", "value")
     with pytest.raises(ValueError, match=message):
         Statements(**{**{name: getattr(built, name) for name in columns}, **change})
-
-
-def test_unknown_names_are_refused_with_near_ones():
-    built = Statements.build(THREE)
-    assert built.entities[built.entity_index("ETH")] == "ETH"
-    assert built.relation_index("degree") == 1
-    with pytest.raises(UnknownName, match="unknown entity 'Einstien'; did you mean Einstein"):
-        built.entity_index("Einstien")
-    with pytest.raises(UnknownName, match="unknown relation 'x'; there is no similar name"):
-        built.relation_index("x")
 
 
 def test_memberships_and_main_entities():

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperheat.pycode import SourceError, extract, extract_function
-from hyperheat.pycode.pairs import pairwise, pairwise_tokens
+from hyperheat.pycode.pairs import between_tokens, pairwise, tokens_of
 from hyperheat.pycode.syntax.tokens import DEDENT, INDENT
 
 NAMES = st.sampled_from(["a", "b", "self", "print", "é", "match", "_"])
@@ -167,8 +167,9 @@ def test_programs_give_graphs_that_fit_their_text(lines: list[str]):
             assert 0 <= function.syntax.node(node) < function.graph.num_nodes
     again = extract_function(function.source, function, module.facts)
     assert again.graph == function.graph
-    assert pairwise(function).num_nodes >= function.graph.num_nodes
-    assert pairwise_tokens(function).num_nodes == len(function.syntax.tokens.texts)
+    pairs = pairwise(function)
+    assert pairs.num_nodes >= function.graph.num_nodes
+    assert between_tokens(pairs, tokens_of(function)).num_nodes == len(function.syntax.tokens.texts)
 
 
 @settings(max_examples=60, deadline=None)

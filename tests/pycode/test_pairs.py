@@ -2,7 +2,7 @@
 
 from hyperheat.hypergraph import Hypergraph
 from hyperheat.pycode import FunctionGraph, extract
-from hyperheat.pycode.pairs import TOKEN_RELATIONS, pairwise, pairwise_tokens
+from hyperheat.pycode.pairs import TOKEN_RELATIONS, between_tokens, pairwise, tokens_of
 
 SOURCE = """\
 def f(x, c):
@@ -99,7 +99,8 @@ def test_functions_named_like_relations_are_calls():
 
 
 def test_the_view_of_tokens_maps_syntax_to_operators_and_first_tokens():
-    graph = pairwise_tokens(function("def f(a, b):\n    if a in b:\n        a += 1\n    return a * 2\n"))
+    example = function("def f(a, b):\n    if a in b:\n        a += 1\n    return a * 2\n")
+    graph = between_tokens(pairwise(example), tokens_of(example))
     assert graph.labels[0] == "def"
     assert {*graph.relations} <= {*TOKEN_RELATIONS}
     assert lines(graph, "ControlFlowNext") == [

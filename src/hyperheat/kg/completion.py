@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from hyperheat.kg.explanation import Explainer, Explanation
-from hyperheat.kg.glossary import Glossary
+from hyperheat.kg.glossary import Glossary, UnknownName
 from hyperheat.kg.known_answers import KnownAnswers
 from hyperheat.kg.questions import (
     FIRST_QUALIFIER,
@@ -24,7 +24,7 @@ from hyperheat.kg.questions import (
     join_questions,
     parse_question,
 )
-from hyperheat.kg.statements import Statements, UnknownName
+from hyperheat.kg.statements import Statements
 from hyperheat.kg.temperature import Temperature
 
 __all__ = ["Answer", "Completer", "Completion", "CompletionModel"]

@@ -4,12 +4,16 @@ import re
 import unicodedata
 from collections.abc import Mapping
 
-from hyperheat.kg.statements import UnknownName
 from hyperheat.spelling import ask, nearest
 
-__all__ = ["AmbiguousName", "Glossary"]
+__all__ = ["AmbiguousName", "Glossary", "UnknownName"]
 
 _SHOWN = 5
+_NEAR = 3  # similar names that are suggested
+
+
+class UnknownName(ValueError):
+    """A name that is not in the table of entities or relations."""
 
 
 class AmbiguousName(ValueError):
@@ -63,14 +67,14 @@ class Glossary:
         near = [self.show(index) for index in self.near(text)]
         return f"; {ask(near)}" if near else ""
 
-    def near(self, text: str, count: int = 3) -> list[int]:
+    def near(self, text: str) -> list[int]:
         """The names most similar to a text: first those that contain it as a word, then those spelled similarly."""
         folded = _folded(text)
         as_word = re.compile(rf"\b{re.escape(folded)}\b")
         texts = [known for known in self._by_text if as_word.search(known)] if folded else []
-        texts = sorted(texts, key=len)[:count] + nearest(folded, self._by_text, count)
+        texts = sorted(texts, key=len)[:_NEAR] + nearest(folded, self._by_text, _NEAR)
         indices = dict.fromkeys(index for known in texts for index in self._by_text[known])
-        return list(indices)[:count]
+        return list(indices)[:_NEAR]
 
 
 def _folded(text: str) -> str:

@@ -24,12 +24,10 @@ from typing import Any, overload
 import numpy as np
 
 from hyperheat.hypergraph import Hypergraph
-from hyperheat.spelling import did_you_mean
 
 __all__ = [
     "Statement",
     "Statements",
-    "UnknownName",
     "concatenate",
     "expand",
     "number_rows",
@@ -52,10 +50,6 @@ class Statement:
         """The statement as `subject | relation | object | qualifier=value | ...`."""
         pairs = (f"{relation}={value}" for relation, value in self.qualifiers)
         return " | ".join([self.subject, self.relation, self.object, *pairs])
-
-
-class UnknownName(ValueError):
-    """A name that is not in the table of entities or relations."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -205,14 +199,6 @@ class Statements:
     def __str__(self) -> str:
         return "\n".join(map(str, self)) if len(self) else "no statements"
 
-    def entity_index(self, name: str) -> int:
-        """The index of an entity; an unknown name raises UnknownName with similar names."""
-        return _index("entity", name, self.entities)
-
-    def relation_index(self, name: str) -> int:
-        """The index of a relation; an unknown name raises UnknownName with similar names."""
-        return _index("relation", name, self.relations)
-
     def memberships(self) -> tuple[np.ndarray, np.ndarray]:
         """Every statement and each of its entities in any role: two columns, with repeated entities."""
         rows = np.arange(len(self))
@@ -329,11 +315,3 @@ def _sorted_table(index: dict[str, int]) -> tuple[tuple[str, ...], np.ndarray]:
     rank = np.empty(len(names), np.int32)
     rank[[index[name] for name in names]] = np.arange(len(names))
     return tuple(names), rank
-
-
-def _index(kind: str, name: str, table: tuple[str, ...]) -> int:
-    try:
-        return table.index(name)
-    except ValueError:
-        hint = did_you_mean(name, table, most=3, otherwise="there is no similar name")
-        raise UnknownName(f"unknown {kind} {name!r}; {hint}") from None

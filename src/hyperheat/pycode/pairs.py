@@ -18,7 +18,7 @@ relations:
                  MayFormalName(source: argument, target: name of its parameter)
 
 The names of callees and of parameters are new nodes, one per name and graph.
-Operators have no pairs of their own: what they relate are children. `pairwise_tokens` is GREAT's view: the
+Operators have no pairs of their own: what they relate are children. `between_tokens` is GREAT's view: the
 nodes are the tokens alone, and the edges of flow, assignment and last use lie between the tokens that stand
 for their ends.
 """
@@ -40,7 +40,6 @@ __all__ = [
     "TOKEN_RELATIONS",
     "between_tokens",
     "pairwise",
-    "pairwise_tokens",
     "symbols",
     "tokens_of",
 ]
@@ -71,7 +70,7 @@ TOKEN_RELATIONS = (
     "LastMayWrite",
     "MayFinalUseOf",
 )
-"""The relations that `pairwise_tokens` keeps."""
+"""The relations that `between_tokens` keeps."""
 
 _NUMBER = {name: number for number, name in enumerate(RELATIONS)}
 _FLOW = {"CtrlF": "ControlFlowNext", "MayRead": "NextMayUse", "MayWrite": "LastMayWrite"}
@@ -130,13 +129,11 @@ def pairwise(function: FunctionGraph) -> Hypergraph:
     )
 
 
-def pairwise_tokens(function: FunctionGraph) -> Hypergraph:
-    """The graph of pairs between the tokens of a function; no pair joins a token to itself."""
-    return between_tokens(pairwise(function), tokens_of(function))
-
-
 def between_tokens(pairs: Hypergraph, token_of: np.ndarray) -> Hypergraph:
-    """What `pairwise_tokens` gives, from the graph of pairs and the token that stands for each node."""
+    """The pairs between tokens, given the token that stands for each node; no pair joins a token to itself.
+
+    between_tokens(pairwise(function), tokens_of(function))
+    """
     tokens = int((token_of == np.arange(len(token_of))).sum())
     kept = np.array([name in TOKEN_RELATIONS for name in pairs.names] or [False])[pairs.relation]
     ends = token_of[pairs.node.reshape(-1, 2)[kept]]  # [P, 2]

@@ -211,7 +211,6 @@ def plan_incidences(
     num_nodes: int,
     num_edges: int,
     num_qualifiers: int,
-    layout: Callable[[np.ndarray], Layout] = by_size,
 ) -> AttentionPlan[np.ndarray]:
     """Plan the attention of one graph given as (node, edge) pairs [2, I] and a qualifier per pair [I].
 
@@ -238,7 +237,7 @@ def plan_incidences(
             raise IndexError(f"{name}: expected 0 to {limit - 1}, got {column.min()} to {column.max()}")
     order = np.argsort(edge, kind="stable")
     offsets = running_sum(np.bincount(edge, minlength=num_edges))
-    return _plan(layout(offsets), node[order], qualifier[order], num_nodes, num_edges, num_qualifiers)
+    return _plan(by_size(offsets), node[order], qualifier[order], num_nodes, num_edges, num_qualifiers)
 
 
 def _plan(

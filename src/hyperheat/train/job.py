@@ -18,6 +18,7 @@ __all__ = ["Job", "Step", "StreamPosition", "prefetch", "steps"]
 A = TypeVar("A")
 B = TypeVar("B")
 T = TypeVar("T")
+_AHEAD = 2  # batches loaded before they are used
 
 
 class Job(Protocol[B, T]):
@@ -100,14 +101,14 @@ def _batches(job: Job[B, Any], start: StreamPosition) -> Iterator[tuple[B, Strea
         epoch, first = epoch + 1, 0
 
 
-def prefetch(items: Iterable[A], load: Callable[[A], T], ahead: int = 2) -> Generator[T, None, None]:
-    """`map(load, items)` with `ahead` items being loaded in a background thread."""
+def prefetch(items: Iterable[A], load: Callable[[A], T]) -> Generator[T, None, None]:
+    """`map(load, items)`, loaded ahead in a background thread."""
     waiting: deque[Future[T]] = deque()
     pool = ThreadPoolExecutor(1, thread_name_prefix="load")
     try:
         for item in items:
             waiting.append(pool.submit(load, item))
-            if len(waiting) > ahead:
+            if len(waiting) > _AHEAD:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()

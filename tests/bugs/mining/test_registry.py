@@ -66,7 +66,7 @@ def test_the_best_archive_of_a_version_is_chosen_whatever_the_order(any_index, b
     chosen = [files[version][1 if version in ("1.0", "1.2", "1.4") else 0] for version in files]
     chosen[3] = "pack-1.3-10-py3-none-any.whl"
     assert [release.file for release in releases] == chosen
-    assert [release.is_wheel for release in releases] == [True, False, False, True, True, False]
+    assert [release.file.endswith(".whl") for release in releases] == [True, False, False, True, True, False]
     assert [any_index.registry.fetch(release) for release in releases] == [n.encode() for n in chosen]
 
 

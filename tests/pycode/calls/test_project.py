@@ -97,7 +97,7 @@ def test_a_source_folder_is_not_part_of_the_name(tmp_path: Path):
     main = "from pkg.core import start\ndef f():\n    start(1)\n"
     project = write_files(tmp_path, {**files, "tests/test_core.py": main})
     assert project_calls(project, "tests/test_core.py") == ["start(speed: 1)"]
-    assert project.name_of(tmp_path / "src/pkg/tools/hammer.py") == "pkg.tools.hammer"
+    assert project.names[tmp_path.resolve() / "src/pkg/tools/hammer.py"] == "pkg.tools.hammer"
 
 
 def test_packages_without_init(tmp_path: Path):

@@ -123,7 +123,7 @@ def run_in_processes(
 
 
 def run_on_ray(
-    stage: Callable[[JobT], int], jobs: Iterable[JobT], address: str, *, seconds: float = SECONDS_PER_PACKAGE
+    stage: Callable[[JobT], int], jobs: Iterable[JobT], address: str
 ) -> Iterator[tuple[JobT, JobResult]]:
     """Run jobs on a cluster and yield each with its result; the address `local` starts a cluster here."""
     ray = _connect(address)
@@ -134,7 +134,7 @@ def run_on_ray(
         left = iter(jobs)
         while True:
             while len(running) < at_once and (job := next(left, None)) is not None:
-                running[task.remote(stage, job)] = (job, time.monotonic() + seconds)
+                running[task.remote(stage, job)] = (job, time.monotonic() + SECONDS_PER_PACKAGE)
             if not running:
                 return
             remaining = min(deadline for _, deadline in running.values()) - time.monotonic()
@@ -144,7 +144,7 @@ def run_on_ray(
             late = [reference for reference, (_, end) in running.items() if end <= time.monotonic()]
             for reference in late:
                 ray.cancel(reference, force=True)
-                problem = f"it took more than {seconds:g} s"
+                problem = f"it took more than {SECONDS_PER_PACKAGE:g} s"
                 yield running.pop(reference)[0], JobResult(problem=problem, passing=True)
     finally:
         for reference in running:

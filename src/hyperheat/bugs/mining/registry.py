@@ -67,11 +67,6 @@ class Release:
     uploaded: str = ""
     """The day of the upload, empty if the index does not say."""
 
-    @property
-    def is_wheel(self) -> bool:
-        """Whether the archive is a wheel; if not, it is a source archive."""
-        return self.file.endswith(".whl")
-
 
 @dataclass(frozen=True, kw_only=True)
 class Listing:

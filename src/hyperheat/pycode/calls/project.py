@@ -45,10 +45,6 @@ class ProjectIndex:
                         files.setdefault(name, []).append(path)
         return cls(top, {name: tuple(paths) for name, paths in files.items()}, names)
 
-    def name_of(self, path: str | Path) -> str:
-        """The dotted name of a file of the project, empty if it is not one."""
-        return self.names.get(Path(path).resolve(), "")
-
     def define(self, tree: ast.Module, path: str | Path) -> ModuleDefinitions:
         """Say what a module defines whose file is, or will be, at `path` in the project."""
         resolved = Path(path).resolve()
