@@ -98,7 +98,7 @@ def choices(cls: type[Any]) -> dict[str, dict[str, type[Any]]]:
 
 
 def _changed(config: Any, changes: list[tuple[list[str], str]], path: str) -> Any:
-    """A dataclass with fields of its own and of its parts replaced."""
+    """A dataclass with some fields replaced, its own or those of its parts."""
     if not _is_part(type(config)):
         raise ValueError(f"{path}{changes[0][0][0]}: expected a setting that has parts, got {config!r}")
     hints = get_type_hints(type(config))

@@ -110,10 +110,10 @@ def parse_json(text: str | bytes) -> Any:
 def whole_file(
     path: str | os.PathLike[str], *, mode: int | None = None, durable: bool = True
 ) -> Iterator[Path]:
-    """Give the path of a new, empty file to write to; at the end it takes the name `path`, on an error it is deleted.
+    """Give the path of a new, empty file to write to; it is renamed to `path` at the end and deleted on an error.
 
-    It has the given mode, or else that of the file before it. Unless it need not be `durable`, it survives a power cut
-    once this is done. Raises OSError, also for anything but a regular file or a link, which would be lost.
+    It gets the given mode, or that of the file it replaces. A `durable` file survives a power cut after this returns.
+    Raises OSError, also if `path` is neither a regular file nor a link and would be lost.
     """
     target = Path(path)
     before = target.lstat().st_mode if os.path.lexists(target) else None
@@ -149,7 +149,7 @@ def write_whole_text(path: str | os.PathLike[str], text: str) -> None:
 
 
 def remove_leftovers(path: str | os.PathLike[str]) -> None:
-    """Delete what processes that were killed while they wrote a file left beside it; nobody may be writing it now."""
+    """Delete the temporary files of killed processes beside a file; no other process may be writing it."""
     target = Path(path)
     start = _temporary_start(target)
     for name in os.listdir(target.parent):
@@ -183,7 +183,7 @@ def _temporary_start(target: Path) -> str:
 def _create(path: Path, mode: int | None) -> None:
     descriptor = os.open(path, _CREATING, 0o666 if mode is None else mode & 0o600)
     os.close(descriptor)
-    if mode is not None:  # before anything is written, so that nobody reads who may not
+    if mode is not None:  # before anything is written, so that it is never readable by others
         path.chmod(mode)
 
 

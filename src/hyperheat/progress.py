@@ -73,7 +73,7 @@ class Progress:
             self._put(fraction, state)
 
     def say(self, message: str) -> None:
-        """Write a line of its own, above the bar."""
+        """Write a line above the bar."""
         from hyperheat.visible_text import visible_line
 
         if self._bar is None:
@@ -157,7 +157,7 @@ class _Output(io.TextIOBase):
 
 
 def _draw_bar(output: _Output, title: str, *, has_end: bool) -> "Bar":
-    """A bar that is drawn when it is told to, by no thread of its own, and that is gone when it stops."""
+    """A bar that is drawn only on request, without a thread, and that disappears when it stops."""
     from rich.console import Console
     from rich.progress import BarColumn, TextColumn
     from rich.progress import Progress as Bar

@@ -72,9 +72,9 @@ MAX_CANDIDATES = 40_000
 """Candidates of the largest function that is scored; their number grows with its square."""
 
 ALTERNATIVES = 3
-"""Other repairs that are told for one place."""
+"""The most alternative repairs listed for one place."""
 MAX_PLACES = 10
-"""Places that are told for one function."""
+"""The most places listed for one function."""
 
 Score = Callable[[Sample], SampleScores]
 """What a detector says of a function; raises TooMuchSource if that is too large for it."""

@@ -57,7 +57,7 @@ Baseline = dict[str, Known]
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The findings that are new, those that are known, and what is known but was not found any more."""
+    """New findings, known findings, and known ones that were not found again."""
 
     new: tuple[Finding, ...]
     known: tuple[Finding, ...]
@@ -77,7 +77,7 @@ def compare_to_baseline(
     *,
     scanned: Callable[[str], bool],
 ) -> Compared:
-    """Tell new findings from known ones; give those of all tiers, in the order of a report.
+    """Separate new findings from known ones; pass the findings of all tiers, in the order of a report.
 
     Only entries whose path was `scanned` (or whose file is gone, if that is what it says) can be stale.
     """
@@ -91,7 +91,7 @@ def compare_to_baseline(
 
 
 def write_baseline(path: Path, baseline: Baseline) -> None:
-    """Write a baseline, whole or not at all and not through a link; equal baselines give equal files."""
+    """Write a baseline atomically, never through a link; equal baselines give equal files."""
     refuse_links(path, Path.cwd())
     entries = [f'"{name}": {dump_json(asdict(baseline[name]))},\n' for name in sorted(baseline)]
     write_whole(path, "".join(["{\n", *entries, f'"version": {_VERSION}\n}}\n']).encode("ascii"))

@@ -74,9 +74,9 @@ class CacheError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is known of a file: the sha256 of its bytes at that time, and its record; empty if not all was looked at.
+    """A cached result: the sha256 of the file's bytes, empty if not all of it was scanned, and its record.
 
-    If looking at it went over one of the limits, these are they: seconds, seconds of work, bytes of memory.
+    If the scan exceeded a limit, `limits` are those of that scan: seconds, seconds of work, bytes of memory.
     """
 
     sha256: str
@@ -85,7 +85,7 @@ class Entry:
 
 
 class Cache:
-    """A folder of entries for one detector. What cannot be read or written is made again."""
+    """A folder of entries for one detector. Entries that cannot be read are computed again."""
 
     def __init__(self, folder: Path, home: Path, detector: Detector) -> None:
         """Use a folder, which appears with the first entry, and the secret in the user's own folder.
@@ -103,7 +103,7 @@ class Cache:
 
     @classmethod
     def open(cls, detector: Detector, folder: Path | None = None) -> "Cache | None":
-        """The cache in a folder, or else in the user's own; None if the user has none."""
+        """The cache in `folder`, by default in the user's cache folder; None if the user has no home."""
         home = user_folder()
         return None if home is None else cls(folder or home, home, detector)
 
@@ -129,7 +129,7 @@ class Cache:
         return entry
 
     def store(self, file: FoundFile, entry: Entry) -> None:
-        """Put an entry in place of the one before."""
+        """Write an entry, replacing an older one."""
         values = {"sha256": entry.sha256, "record": entry.record.to_plain(), "limits": entry.limits}
         content = json.dumps(values, separators=(",", ":")).encode()
         with suppress(OSError):
@@ -138,7 +138,7 @@ class Cache:
             write_whole(path, self._sign(path, content, secret) + b"\n" + content, durable=False)
 
     def tidy_now_and_then(self) -> None:
-        """Tidy, unless that was done within the last hour."""
+        """Tidy, at most once an hour."""
         stamp = self.folder / _TIDIED
         with suppress(OSError):
             if not stamp.exists() or time.time() - stamp.stat().st_mtime > _TIDY_AGE:
@@ -146,7 +146,7 @@ class Cache:
                 self.tidy()
 
     def tidy(self) -> None:
-        """Remove what was not used for a month, then the least recently used beyond the largest size."""
+        """Remove entries unused for a month, then the least recently used ones until the cache fits its size limit."""
         found = []
         with suppress(OSError):
             for folder in [
@@ -164,7 +164,7 @@ class Cache:
                     os.unlink(path)
 
     def _make_ready(self) -> bytes:
-        """Make the folders, the tags and the secret, where they are not there yet."""
+        """Create the folders, the tags and the secret if they are missing."""
         if self._secret is None:
             self._secret = make_secret(self._home)
         if not self._ready:
@@ -221,7 +221,7 @@ def user_folder() -> Path | None:
 
 
 def refuse_shared(path: Path) -> None:
-    """Raise CacheError if there is something else than a folder that belongs to this user, and to no other."""
+    """Raise CacheError unless the path is missing or a folder that only this user can write to."""
     try:
         status = path.lstat()
     except OSError:  # nothing there, or out of reach: then nothing is read or written
@@ -232,7 +232,7 @@ def refuse_shared(path: Path) -> None:
 
 
 def make_private(path: Path) -> None:
-    """Make a folder that nobody else can read or write, if there is none. Raises OSError."""
+    """Create a folder that only this user can read and write, if it is missing. Raises OSError."""
     if not path.is_dir():
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with suppress(FileExistsError):
@@ -253,7 +253,7 @@ def read_secret(folder: Path) -> bytes | None:
 
 
 def make_secret(folder: Path) -> bytes:
-    """A new secret in a folder, or the one that somebody else has just made. Raises OSError."""
+    """Create the secret of a folder, or read the one that another process has just created. Raises OSError."""
     make_private(folder)
     if (secret := read_secret(folder)) is not None:
         return secret

@@ -1,11 +1,11 @@
 """Which files a scan looks at.
 
-Folders are searched for Python files. What is left out: folders that hold no code of the project's own (virtual
-environments, build results, caches), what the `exclude` globs name, and what the .gitignore files of the repository
-name. A file that is named itself is always taken, unless `force_exclude` asks for the globs to be obeyed there too;
-.gitignore files never apply to it, since a file can be tracked and ignored.
+Folders are searched for Python files. Three things are left out: folders without code of the project (virtual
+environments, build results, caches), paths that match an `exclude` glob, and paths that the repository's .gitignore files
+ignore. A file that is named explicitly is always checked, unless `force_exclude` applies the globs to it too; .gitignore
+files never apply to it, since a file can be both tracked and ignored.
 
-Links are not followed when folders are searched: what they lead to is found under its own name, or lies outside.
+Links inside searched folders are not followed: their targets are found under their own names, or are outside.
 """
 
 import os
@@ -147,7 +147,7 @@ class _Search:
             if "pyvenv.cfg" in names and folder != top:  # a virtual environment of any name
                 continue
             if self._selection.gitignore:
-                if ".git" in names:  # a repository inside of another has rules of its own
+                if ".git" in names:  # a nested repository has its own rules
                     ignores = ()
                 if _IGNORE_FILE in names:
                     ignores = self._with_ignores(folder, ignores)

@@ -42,18 +42,18 @@ __all__ = [
 ]
 
 PER_FILE = 20
-"""At most so many functions of a file are used: those of one file are alike."""
+"""The most functions used from one file: functions of one file are similar."""
 PRECISION = 0.8
-"""What findings of the recommended threshold should reach."""
+"""The precision that the recommended threshold must reach."""
 LEAST_PRECISION = 0.5
-"""Where the interval of their precision may begin: below, there is too little code to say."""
+"""The lowest allowed end of its confidence interval; below that there is too little code to tell."""
 
 _HALF = 0.5  # of the samples have no bug: one bug for each function
 
 
 @dataclass(frozen=True, kw_only=True)
 class Planted:
-    """The best findings in functions as they are and, behind each, with a bug."""
+    """The best findings in unchanged functions, each followed by that in the same function with a planted bug."""
 
     outcomes: tuple[Outcome, ...]
     files: int
@@ -69,7 +69,7 @@ class Planted:
 
 @dataclass(frozen=True, kw_only=True)
 class OfKind:
-    """Of one kind of bug, how many were planted and found, and how many findings there are in functions as they are."""
+    """Counts for one kind of bug: planted, found, and findings in unchanged functions."""
 
     planted: int
     found: int
@@ -78,7 +78,7 @@ class OfKind:
 
 @dataclass(frozen=True, kw_only=True)
 class OwnCode:
-    """What was measured on some code, at the default tier; and the threshold that suits it, or why there is none."""
+    """Figures measured on some code at the default tier, and the threshold recommended for it, or why there is none."""
 
     threshold: float
     recall: Share
@@ -206,7 +206,7 @@ class _Work:
         return outcomes
 
     def _pair(self, function: FunctionGraph, module: ModuleGraphs, shown: str) -> list[Sample]:
-        """The function as it is, and with a bug; nothing if it is too small or too large."""
+        """The unchanged function, and the function with a bug; nothing if it is too small or too large."""
         if function.graph.num_nodes > MAX_NODES:
             return []
         try:

@@ -23,7 +23,7 @@ MODULES = (
 
 
 def start_early() -> None:
-    """Have these modules imported while this process goes on with something else."""
+    """Import these modules in the background."""
     from hyperheat.workers.template import CAN_COPY, get_template
 
     if CAN_COPY:

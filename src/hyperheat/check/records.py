@@ -189,7 +189,7 @@ class FileRecord:
 
 @dataclass(frozen=True, slots=True)
 class PartialRecord:
-    """A part of a file's record, sent as soon as it is done: what is in the file, then one function after the other."""
+    """A part of a file's record, sent as soon as it is ready: first the contents of the file, then each function."""
 
     functions: tuple[ListedFunction, ...] = ()
     errors: tuple[ErrorRecord, ...] = ()
@@ -202,7 +202,7 @@ class PartialRecord:
 def join_parts(
     parts: Iterable[PartialRecord], known: Collection[str], *, lost: str | None = None
 ) -> FileRecord:
-    """The record of a file from its parts, without functions that are known; `lost` says why there are no more."""
+    """The record of a file from its parts, without the functions that are known; `lost` is why parts are missing."""
     listed: list[ListedFunction] = []
     errors: list[ErrorRecord] = []
     comments: list[Suppression] = []
@@ -227,7 +227,7 @@ def join_parts(
 
 
 def _lost_errors(undone: list[ListedFunction], reason: str) -> list[ErrorRecord]:
-    """The function that took too much, and how many others wait behind it; or the whole file."""
+    """Errors for the function that exceeded a limit and for the functions after it; or for the whole file."""
     if not undone:
         return [ErrorRecord("HH901", reason, None)]
     first, *others = undone

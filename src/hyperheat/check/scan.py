@@ -68,7 +68,7 @@ def scan_files(
     limits: Limits = LIMITS,
     max_bytes: int = MAX_BYTES,
 ) -> Iterator[ScannedFile]:
-    """Scan files in some processes and yield them in their order; `progress` hears of each as soon as it is done."""
+    """Scan files in worker processes and yield them in order; `progress` is updated as each one finishes."""
     scan = _Scanner(list(files), detector, cache, progress, limits, max_bytes)
     work = _Work(detector, limits, max_bytes)
     for job, result in run_in_workers(work, scan.jobs(), detector, workers=jobs, limits=limits):
@@ -80,7 +80,7 @@ def scan_files(
 
 
 def scan_data(data: bytes, file: FoundFile, detector: Detector, *, limits: Limits = LIMITS) -> ScannedFile:
-    """Scan bytes as those of a file, which need not exist, in a process of their own and without a cache."""
+    """Scan bytes as the contents of a file, which need not exist, in a separate process and without a cache."""
     work, job = _Work(detector, limits, max(len(data), MAX_BYTES)), _Job(0, data, frozenset())
     ((_, result),) = run_in_workers(work, [job], detector, workers=1, limits=limits)
     return read_record(_record(result, ()), file, detector.calibration, source=data)
@@ -96,7 +96,7 @@ def scan_source(source: str, detector: Detector, *, path: str = "<source>") -> S
 
 
 class _Scanner:
-    """Where a scan is: which files are done and wait for those before them, and what was known of the others."""
+    """The state of a scan: finished files that wait for earlier ones, and what the cache knows of the others."""
 
     def __init__(
         self,
@@ -121,7 +121,7 @@ class _Scanner:
         self._next = 0
 
     def jobs(self) -> Iterator[_Job]:
-        """Look at one file after the other, and give those that are not known."""
+        """Read the files in order, and yield jobs for those that are not in the cache."""
         for number, file in enumerate(self._files):
             try:
                 data = read_regular(file.path, max_bytes=self._max_bytes)
@@ -165,13 +165,13 @@ class _Scanner:
             self._next += 1
 
     def _entry(self, sha256: str, record: FileRecord, result: list[PartialRecord] | Lost) -> Entry:
-        """What is remembered: of a file whose worker died by accident only the functions that were done."""
+        """The cache entry of a file; if its worker crashed, only the functions that were finished."""
         if not isinstance(result, Lost):
             return Entry(sha256, record)
         return Entry(sha256 if result.limited else "", record, self._limits)
 
     def _is_final(self, entry: Entry) -> bool:
-        """Whether looking again gives nothing new: no limit struck, or none of those has been raised."""
+        """Whether scanning again would give the same: no limit was reached, or no limit has been raised since."""
         return entry.limits is None or all(
             now <= then for now, then in zip(self._limits, entry.limits, strict=True)
         )

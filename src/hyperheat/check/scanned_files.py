@@ -58,10 +58,10 @@ class ScannedFunction:
 
 @dataclass(frozen=True, kw_only=True)
 class ScannedFile:
-    """A file after a scan. `source` is what was scanned if it is not on the disk; else `size` and `sha256` tell it.
+    """A file after a scan. `source` is the scanned text if it is not on disk; otherwise `size` and `sha256` identify it.
 
-    Sources are not kept, since all of a project together may be large. `cached` counts the functions whose results
-    were known before.
+    Sources are not kept in memory, since a project may be large. `cached` counts the functions whose results came from
+    the cache.
     """
 
     file: FoundFile
@@ -122,7 +122,7 @@ class Sources(Mapping[str, SourceText]):
 
 
 def sha256_of(data: bytes) -> str:
-    """The sha256 of the bytes of a file, by which they are told again."""
+    """The sha256 of the bytes of a file, to notice later that it changed."""
     return hashlib.sha256(data).hexdigest()
 
 

@@ -44,7 +44,7 @@ _MAX_BYTES = 1_000_000
 _MAX_SECONDS = 5.0
 _MAX_MEMORY = 200_000_000
 _MAX_TEXTS = 1_000
-_ROOT = 0  # whoever is root decides anyway
+_ROOT = 0  # root can change anything anyway
 
 
 class SettingsError(ValueError):
@@ -88,7 +88,7 @@ class Settings:
 def find_settings(start: Path) -> Path | None:
     """The nearest pyproject.toml with settings of this tool, from a file or folder up to the root of its repository.
 
-    The search ends at a file of somebody who owns neither what is scanned nor this process, as may lie in /tmp.
+    Files of other users, such as one in /tmp, end the search: only the owner of the scanned code or of this process counts.
     """
     start = Path(os.path.abspath(start))
     owners = _owners(start)
@@ -137,7 +137,7 @@ def processors() -> int:
 
 
 def override_settings(settings: Settings, options: Mapping[str, object], *, folder: Path) -> Settings:
-    """The settings with options of a command line, by the keys of the file; None stands for one that was not given.
+    """The settings with options of a command line, named like the keys of the file; None means that an option was not given.
 
     Paths and globs among them are relative to `folder`.
     """
@@ -204,7 +204,7 @@ def _unknown(name: str, known: Iterable[str]) -> str:
 
 
 def _rules(value: object, folder: Path) -> tuple[str, ...]:
-    """Ids, or their beginnings such as HH3, as the ids they stand for."""
+    """Expand prefixes of ids, such as HH3, to all ids that begin with them."""
     chosen = set()
     for text in _texts(value, folder):
         ids = [rule for rule in SELECTABLE if text.startswith("HH") and rule.startswith(text)]

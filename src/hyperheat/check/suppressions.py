@@ -32,10 +32,10 @@ _WORDS = ("ignore", "ignore-file")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suppression:
-    """One comment: where it stands, the lines and rules that it is for, None meaning all of them.
+    """One comment: its position, and the lines and rules that it applies to; None means all of them.
 
-    `problem` says what is wrong with how it is written. A bare `# noqa`, which may be for any tool, is not
-    `expected_to_work`: nobody is told that it is unused.
+    `problem` describes a mistake in the comment. A bare `# noqa`, which may be for another tool, is not `expected_to_work`:
+    it is never reported as unused.
     """
 
     line: int
@@ -63,7 +63,7 @@ class UnusedSuppression:
 
 @dataclass(frozen=True, slots=True)
 class Suppressed:
-    """The findings of a file that stay, those kept quiet, and the comments that are not needed."""
+    """The findings of a file that are reported, those that are suppressed, and the comments that suppress nothing."""
 
     shown: tuple[Finding, ...]
     quiet: tuple[Finding, ...]
@@ -71,7 +71,7 @@ class Suppressed:
 
 
 def find_suppressions(source: SourceText) -> tuple[Suppression, ...]:
-    """The comments of a file in order; of a broken file those before the place where it cannot be read any more."""
+    """The comments of a file in order; those before the first error if it cannot be tokenized."""
     if not _HINT.search(source.text):
         return ()
     found = []

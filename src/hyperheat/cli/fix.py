@@ -86,7 +86,7 @@ class _Done(NamedTuple):
 def _plan(
     files: "Sequence[ScannedFile]", findings: "Sequence[Finding]", refused: dict[str, str], limits: "Limits"
 ) -> "Iterator[Repair]":
-    """The repairs of files by their findings, which are in order of their paths, one after the other.
+    """The repairs of files, one at a time; findings must be sorted by path.
 
     Why others cannot be made goes to `refused`.
     """

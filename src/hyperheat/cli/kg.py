@@ -291,7 +291,7 @@ def _write_batch(asking: _Asking, path: Path) -> int:
     from hyperheat.visible_text import dump_json
 
     failed = 0
-    from_terminal = path == Path("-")  # whoever types questions there may wait for each answer
+    from_terminal = path == Path("-")  # answer each question as soon as it is typed
     numbered = enumerate(sys.stdin, start=1) if from_terminal else lines(path)
     while chunk := list(islice(numbered, 1 if from_terminal else _TOGETHER)):
         read = {number: _question(asking.completer, text) for number, text in chunk if text.strip()}

@@ -50,7 +50,7 @@ def parse_outputs(texts: Iterable[str], formats: Iterable[str]) -> list[Output]:
 
 
 def write_output(path: Path, text: str) -> None:
-    """Write a file whole or not at all, and not through a link; into a pipe or a device as it comes. Raises OSError."""
+    """Write a file atomically, never through a link; write to a pipe or a device directly. Raises OSError."""
     from hyperheat.files import refuse_links, write_whole
 
     data = text.encode("utf-8", "backslashreplace")
@@ -69,9 +69,9 @@ def _is_stream(path: Path) -> bool:
 
 
 def put(text: str, stream: TextIO) -> None:
-    """Write UTF-8, whatever the stream was set to; a reader who has seen enough is no problem.
+    """Write UTF-8, whatever the encoding of the stream; a closed pipe is not an error.
 
-    Raises OSError if what goes to standard output cannot be written, on a full disk for example.
+    Raises OSError if standard output cannot be written, for example on a full disk.
     """
     data = text.encode("utf-8", "backslashreplace")
     try:

@@ -1,7 +1,7 @@
 """The weights of a detector, read from safetensors without torch: eight bytes of length, a JSON header, the numbers.
 
-https://huggingface.co/docs/safetensors says what the format is. The header may claim anything, so nothing of it is
-believed before it fits the bytes that follow.
+https://huggingface.co/docs/safetensors describes the format. The header is not trusted: every claim is checked against the
+bytes that follow.
 """
 
 import math

@@ -71,7 +71,7 @@ def read(
 ) -> "StatementDataset":
     """Read statements from a file, a folder with train, valid and test files, or a published data set by its name.
 
-    The format is detected unless given. `labels` is a file with an id, a tab and a label on each line.
+    If `format` is None, it is detected. `labels` is a file with an id, a tab and a label on each line.
 
         data = kg.read("wd50k_100", labels="wd50k_labels.tsv")
         print(len(data.train), data.train[0])

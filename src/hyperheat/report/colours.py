@@ -15,5 +15,5 @@ _STYLES = {
 
 
 def painted(text: str, style: str, *, colour: bool) -> str:
-    """The text in a style: a level of severity, or what it is; as it is without `colour`."""
+    """The text in a style, named by a severity or a role; unchanged without `colour`."""
     return f"{_STYLES[style]}{text}{_RESET}" if colour and text else text

@@ -121,11 +121,11 @@ class ScanError:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """What was looked at, and what is not among the findings.
+    """What was checked, and what is not among the findings.
 
     `hidden` counts findings per tier that is not shown, `suppressed` those with a comment in the code, `known` those
     in the baseline file. `notes` are sentences for the reader, such as where a threshold comes from. `cached` and
-    `seconds` differ from run to run, so that only the summary for the terminal tells them.
+    `seconds` differ from run to run, so only the summary on the terminal shows them.
     """
 
     files: int

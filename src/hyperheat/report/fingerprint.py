@@ -13,8 +13,8 @@ __all__ = ["fingerprints"]
 def fingerprints(findings: Iterable[Finding], sources: Mapping[str, SourceText]) -> tuple[str, ...]:
     """One name for each finding, made of its path, rule, function and the words of its lines.
 
-    It does not change with line numbers, indentation or blanks. Findings that are alike in all of this are told
-    apart by their order, so give those of a file together and in order, as a report has them.
+    It does not change with line numbers, indentation or blanks. Findings that agree in all of this are numbered, so pass
+    the findings of a file together and in the order of a report.
     """
     seen: Counter[tuple[str, ...]] = Counter()
     names = []

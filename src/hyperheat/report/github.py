@@ -43,6 +43,6 @@ def _data(text: str) -> str:
 
 
 def _property(text: str) -> str:
-    r"""A value that the runner reads back as it is, line ends included; the rest of what is not seen is spelled out."""
+    r"""A value that the runner decodes unchanged, line ends included; other invisible characters are spelled out."""
     shown = "%0A".join("%0D".join(map(_data, map(visible, part.split("\r")))) for part in text.split("\n"))
     return shown.replace(":", "%3A").replace(",", "%2C")

@@ -105,7 +105,7 @@ def _reach(*rewrites: Rewrite) -> Span:
 
 
 def seeded(*key: object) -> Random:
-    """A source of random numbers of its own for every key, whatever was drawn before."""
+    """A random number generator that depends only on the key."""
     return Random(_digest(key))
 
 
