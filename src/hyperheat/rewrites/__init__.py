@@ -16,7 +16,7 @@ function. To add a kind:
 3. Run `pytest tests/rewrites tests/properties/test_rewrites.py --update-golden`: it checks the cases, checks the kind
    on random functions, and writes `docs/rewrites.md`.
 4. If mining is to find the kind too, add it to the lists in `bugs/mining`: how often such changes fix a bug (`_SHARES` in
-   `distinct.py`), its short name in tables (`_SHORT` in `real_bugs.py`), and its tokens (`_WORDS` and `_OPERATORS` in
+   `fix_selection.py`), its short name in tables (`_SHORT` in `real_bugs.py`), and its tokens (`_WORDS` and `_OPERATORS` in
    `prefilter.py`).
 5. Make every corpus again: a corpus is refused if it was made with other kinds. A kind with `texts` also changes `TEXTS`, so
    that every detector, including the one in the package, is refused until it is trained again.
