@@ -16,7 +16,7 @@ from hyperheat.bugs.shards import write_shard
 from hyperheat.cli.calibrate import calibrate_detector as command
 from hyperheat.detector import Scorer
 from hyperheat.detector.calibration import HELD_OUT, REAL_FIXES, Calibration, Curve, Point, add_calibration
-from hyperheat.detector.manifest import FILES, FORMAT, read_folder
+from hyperheat.detector.manifest import FILES, FORMAT, VERSION, read_folder
 from hyperheat.detector.measurement import Outcome, calibrate, choose_tiers, fit
 from hyperheat.detector.sample import CLEAN, NO_BUG, Sample
 
@@ -216,7 +216,7 @@ def exported(tmp_path: Path) -> Path:
     listed = {
         name: {"bytes": len(name), "sha256": hashlib.sha256(name.encode()).hexdigest()} for name in FILES
     }
-    (folder / "manifest.json").write_text(json.dumps({"format": FORMAT, "files": listed}))
+    (folder / "manifest.json").write_text(json.dumps({"format": FORMAT, "version": VERSION, "files": listed}))
     return folder
 
 

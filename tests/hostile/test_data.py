@@ -66,7 +66,7 @@ def test_archives_with_broken_members_are_refused(tmp_path: Path, method: int):
     data = wheel(method)
     data[39:80] = b"\xff" * 41
     (tmp_path / "pack.whl").write_bytes(data)
-    with pytest.raises(CorpusError, match="expected a zip archive that can be read, got: "):
+    with pytest.raises(CorpusError, match="not a readable zip archive: "):
         read_wheel(tmp_path / "pack.whl")
 
 
@@ -76,14 +76,14 @@ def test_archives_with_wrong_offsets_and_names_are_refused(tmp_path: Path, value
     directory = data.index(b"PK\x01\x02")
     data[directory + 42 : directory + 46] = value
     (tmp_path / "pack.whl").write_bytes(data)
-    with pytest.raises(CorpusError, match="expected a zip archive that can be read, got: "):
+    with pytest.raises(CorpusError, match="not a readable zip archive: "):
         read_wheel(tmp_path / "pack.whl")
     data = wheel(zipfile.ZIP_STORED)
     directory = data.index(b"PK\x01\x02")
     data[directory + 8 : directory + 10] = b"\x00\x08"  # says that its name is in UTF-8, which it is not
     data[directory + 46 : directory + 48] = b"\xff\xfe"
     (tmp_path / "pack.whl").write_bytes(data)
-    with pytest.raises(CorpusError, match="expected a zip archive that can be read, got: "):
+    with pytest.raises(CorpusError, match="not a readable zip archive: "):
         read_wheel(tmp_path / "pack.whl")
 
 

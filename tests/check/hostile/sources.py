@@ -103,7 +103,7 @@ def _many() -> Iterator[tuple[str, str, str | None]]:
     yield "some decorators", "@g\n" * 500 + _body("a"), None
     yield "many parameters", f"def f({','.join(f'a{i}' for i in range(2_500))}):\n    return a1\n", "HH901"
     yield "many arguments", _body(f"g({','.join(f'a{i}' for i in range(2_000))})"), "HH901"
-    yield "many keywords", _body(f"g({','.join(f'a{i}=a' for i in range(1_500))})"), "HH901"
+    yield "many keywords", _body(f"g({','.join(f'a{i}=a' for i in range(2_100))})"), "HH901"
     yield "many variables", _lines(*(f"v{i} = v{i - 1}" for i in range(1, 3_000))), "HH901"
     yield "some variables", _lines(*(f"v{i} = v{i - 1}" for i in range(1, 100))), None
     yield "many statements", _lines(*["a = b"] * 70_000), "HH901"
