@@ -37,6 +37,6 @@ def update_golden(request: pytest.FixtureRequest) -> bool:
 @pytest.fixture(scope="session")
 def exported_detector(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a tiny detector with random weights and a calibration, exported for scanning."""
-    from tests.detectors import export_tiny_detector
+    from tests.detector.tiny_detector import export_tiny_detector
 
     return export_tiny_detector(tmp_path_factory.mktemp("detector") / "tiny")

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from tests.bugs.samples import all_samples
+from tests.detector.samples import all_samples
 
 from hyperheat.bugs.dataset import HEAD
 from hyperheat.bugs.held_out import draw_functions

@@ -8,7 +8,7 @@ from random import Random
 import numpy as np
 import pytest
 import torch
-from tests.bugs.samples import SOURCE, all_samples, origin
+from tests.detector.samples import SOURCE, all_samples, origin
 
 from hyperheat.bugs.dataset import HEAD
 from hyperheat.bugs.mapped_samples import EncodedStrings, MappedSamples

@@ -7,7 +7,7 @@ from statistics import mean
 import numpy as np
 import pytest
 import torch
-from tests.bugs.samples import SOURCE, all_samples, origin
+from tests.detector.samples import SOURCE, all_samples, origin
 
 from hyperheat.bugs.encoders import build_encoder, view_of
 from hyperheat.bugs.model import BugHead, BugModel, dense_losses, losses

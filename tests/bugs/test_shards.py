@@ -2,7 +2,7 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
-from tests.bugs.samples import all_samples
+from tests.detector.samples import all_samples
 
 from hyperheat.bugs.dataset import draw_indices
 from hyperheat.bugs.shards import Shard, read_shard, write_shard

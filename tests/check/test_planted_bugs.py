@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.bugs.samples import SOURCE
-from tests.detectors import CALIBRATION
+from tests.detector.samples import SOURCE
+from tests.detector.tiny_detector import CALIBRATION
 
 from hyperheat.check.discovery import FoundFile
 from hyperheat.check.planted_bugs import OfKind, Planted, measure_planted, plant_bugs

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from tests.bugs.samples import all_samples
+from tests.detector.samples import all_samples
 
 from hyperheat.detector.calibration import HELD_OUT
 from hyperheat.detector.measurement import (

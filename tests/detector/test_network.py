@@ -11,8 +11,8 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.bugs.samples import all_samples
 from tests.check.scores import CALIBRATION
+from tests.detector.samples import all_samples
 from tools.check_export import compare, torch_scores
 
 import hyperheat
@@ -177,7 +177,7 @@ def test_scoring_needs_neither_torch_nor_safetensors(tmp_path):
     script = (
         "import sys\n"
         "for name in ('torch', 'pyarrow', 'safetensors'): sys.modules[name] = None\n"
-        "from tests.bugs.samples import all_samples\n"
+        "from tests.detector.samples import all_samples\n"
         "from hyperheat.detector import Scorer\n"
         f"print(len(Scorer.load({str(tmp_path)!r}).score(all_samples(every=1000))))\n"
     )

@@ -12,7 +12,7 @@ from random import Random
 import pyarrow
 import pyarrow.parquet
 import pytest
-from tests.bugs.samples import all_samples
+from tests.detector.samples import all_samples
 from tests.fuzz.mutate import INPUTS, bounded, mutants, mutate
 from tests.hostile.models import relist
 from tests.kg.test_readers import GOOD

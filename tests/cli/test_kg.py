@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hyperheat.cli.kg import Format, evaluate, import_statements
+from hyperheat.cli.kg import DataFormat, evaluate, import_statements
 from hyperheat.kg.datasets import KNOWN
 from hyperheat.kg.readers import FORMATS
 
@@ -181,7 +181,7 @@ def test_a_missing_package_is_said_in_one_sentence(
 
 
 def test_the_command_offers_every_format():
-    assert Format.__args__ == tuple(FORMATS)
+    assert DataFormat.__args__ == tuple(FORMATS)
 
 
 def test_the_page_names_every_format_and_data_set():

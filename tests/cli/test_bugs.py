@@ -4,7 +4,7 @@ import json
 import shutil
 
 import pytest
-from tests.bugs.samples import all_samples
+from tests.detector.samples import all_samples
 
 from hyperheat.bugs.dataset import HEAD
 from hyperheat.bugs.shards import write_shard

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from tests.bugs.samples import SOURCE, all_samples, origin
+from tests.detector.samples import SOURCE, all_samples, origin
 
 from hyperheat.detector.sample import NO_BUG, TEXTS, encode_candidates, make_sample
 from hyperheat.pycode import extract, extract_function
@@ -90,6 +90,8 @@ def test_what_cannot_be_a_sample():
 def test_rewrites_of_no_known_form_are_refused():
     function = extract("def f(a, b):\n    return a < b\n").functions[0]
     rewrite = next(found for found in candidates(function) if found.kind == "comparison-operator")
-    message = "comparison-operator: expected a replacement in its texts, a variable or two arguments, got '<>'"
+    message = (
+        "comparison-operator: expected a replacement in its texts, a variable or two arguments, got '<>'"
+    )
     with pytest.raises(ValueError, match=message):
         encode_candidates(function, (rewrite._replace(replacement="<>"),))

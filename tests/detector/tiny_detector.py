@@ -4,8 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import torch
-from tests.bugs.samples import all_samples
 from tests.check.scores import CALIBRATION
+from tests.detector.samples import all_samples
 
 from hyperheat.bugs.export import export_detector
 from hyperheat.bugs.trained_detector import DetectorConfig, new_detector

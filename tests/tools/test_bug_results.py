@@ -1,4 +1,4 @@
-"""The page of results, from runs with fixed figures; `test_pipeline.py` checks that real runs are read as well."""
+"""The page of results, from runs with fixed figures; `bugs/test_pipeline.py` checks that real runs are read as well."""
 
 import json
 import runpy
@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.bugs.samples import all_samples
+from tests.detector.samples import all_samples
 
 from hyperheat.bugs.corpus import CorpusSettings, build_corpus, source_packages
 from hyperheat.bugs.metrics import Metrics
@@ -21,7 +21,7 @@ from hyperheat.files import file_sha256
 from hyperheat.train.run import State
 
 ROOT = Path(__file__).parents[2]
-PROJECT = Path(__file__).parent / "corpus" / "project"
+PROJECT = ROOT / "tests" / "bugs" / "corpus" / "project"
 collecting = SimpleNamespace(**runpy.run_path(str(ROOT / "tools" / "collect_bugs.py")))
 bugs_page = runpy.run_path(str(ROOT / "tools" / "write_results.py"))["bugs_page"]
 
