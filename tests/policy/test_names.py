@@ -14,8 +14,6 @@ SOURCE = Path(__file__).parents[2] / "src" / "hyperheat"
 
 MODULES: dict[str, str] = {
     "graph": "the data type, and the command named after it",
-    "heat": "the network, and the heat map of a report: both are called so by their users",
-    "jsonl": "the file format, of graphs and of reports",
     "recipes": "of detectors and of statement models",
     "training": "of detectors and of statement models",
 }

@@ -14,7 +14,7 @@ from hyperheat.detector.detector import Detector
 from hyperheat.files import SkippedFile, read_regular
 from hyperheat.report import LEVELS, Finding, FunctionHeat, SourceText
 from hyperheat.report.colours import painted
-from hyperheat.report.heat import paint
+from hyperheat.report.listing import paint
 from hyperheat.visible_text import visible, visible_code, visible_line
 
 __all__ = ["explain_line"]

@@ -5,7 +5,7 @@ Rendering is a pure function of its arguments: equal reports and sources give eq
 
 from collections.abc import Callable, Mapping
 
-from hyperheat.report import github, html, json, jsonl, junit, sarif, text
+from hyperheat.report import github, html, json, junit, sarif, text
 from hyperheat.report.finding import Report
 from hyperheat.report.source import SourceText
 
@@ -14,7 +14,7 @@ __all__ = ["FORMATS"]
 FORMATS: dict[str, Callable[[Report, Mapping[str, SourceText]], str]] = {
     "text": text.render,
     "json": json.render,
-    "jsonl": jsonl.render,
+    "jsonl": json.render_lines,
     "sarif": sarif.render,
     "github": github.render,
     "junit": junit.render,

@@ -1,4 +1,4 @@
-"""The whole report as one JSON document.
+"""The report as JSON: one document, or one object a line.
 
 {"version", "model": {"name", "sha256"},
  "findings": [{"path", "rule", "kind", "line", "column", "end_line", "end_column", "function", "message",
@@ -8,6 +8,9 @@
  "summary": {"files", "functions", "shown", "hidden", "suppressed", "known", "not_parsed", "skipped", "notes"}}
 
 `line` of an error may be null. `shown` and `hidden` count findings per tier.
+
+As lines, told apart by `type`: {"type": "report", "version", "model"}, then {"type": "finding", ...} and
+{"type": "error", ...} as above, and {"type": "summary", ...} at the end.
 """
 
 from collections import Counter
@@ -18,7 +21,7 @@ from hyperheat.report.finding import LEVELS, Finding, Report, ScanError
 from hyperheat.report.source import SourceText
 from hyperheat.visible_text import dump_json
 
-__all__ = ["error_to_json", "finding_to_json", "render", "summary_to_json"]
+__all__ = ["render", "render_lines"]
 
 
 def render(report: Report, sources: Mapping[str, SourceText]) -> str:
@@ -26,14 +29,25 @@ def render(report: Report, sources: Mapping[str, SourceText]) -> str:
     document = {
         "version": report.version,
         "model": asdict(report.model),
-        "findings": [finding_to_json(finding) for finding in report.findings],
-        "errors": [error_to_json(error) for error in report.errors],
-        "summary": summary_to_json(report),
+        "findings": [_finding(finding) for finding in report.findings],
+        "errors": [_error(error) for error in report.errors],
+        "summary": _summary(report),
     }
     return f"{dump_json(document, indent=2)}\n"
 
 
-def finding_to_json(finding: Finding) -> dict[str, object]:
+def render_lines(report: Report, sources: Mapping[str, SourceText]) -> str:
+    """One line for the run, one for each finding and each error, one for the summary."""
+    lines = [
+        {"type": "report", "version": report.version, "model": asdict(report.model)},
+        *({"type": "finding"} | _finding(finding) for finding in report.findings),
+        *({"type": "error"} | _error(error) for error in report.errors),
+        {"type": "summary"} | _summary(report),
+    ]
+    return "".join(f"{dump_json(line)}\n" for line in lines)
+
+
+def _finding(finding: Finding) -> dict[str, object]:
     """A finding as the object that stands in the document."""
     alternatives = [
         asdict(other) | {"confidence": round(other.confidence, 3)} for other in finding.alternatives
@@ -41,12 +55,12 @@ def finding_to_json(finding: Finding) -> dict[str, object]:
     return asdict(finding) | {"confidence": round(finding.confidence, 3), "alternatives": alternatives}
 
 
-def error_to_json(error: ScanError) -> dict[str, object]:
+def _error(error: ScanError) -> dict[str, object]:
     """A scan error as the object that stands in the document."""
     return {"path": error.path, "rule": error.rule, "line": error.line, "reason": error.reason}
 
 
-def summary_to_json(report: Report) -> dict[str, object]:
+def _summary(report: Report) -> dict[str, object]:
     """The summary without what differs from run to run."""
     summary = report.summary
     tiers = Counter(finding.tier for finding in report.findings)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from hyperheat.report.colours import painted
 from hyperheat.report.finding import LEVELS, Finding, Report, ScanError
-from hyperheat.report.frame import FrameLine, frame
+from hyperheat.report.listing import FrameLine, frame
 from hyperheat.report.rules import RULES
 from hyperheat.report.source import SourceText
 from hyperheat.visible_text import columns, visible, visible_code, visible_line

@@ -5,7 +5,7 @@ from dataclasses import replace
 from tests.report.reports import MISUSE, edit
 
 from hyperheat.report import Finding, Fix, SourceText
-from hyperheat.report.frame import frame
+from hyperheat.report.listing import frame
 from hyperheat.report.text import render_finding
 
 
