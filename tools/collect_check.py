@@ -14,7 +14,7 @@ from typing import Any
 
 from hyperheat.bugs.dataset import read_manifest
 from hyperheat.detector.calibration import Calibration
-from hyperheat.files import whole_file
+from hyperheat.files import write_whole_text
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
 _CALIBRATION = {"model", "options", "calibration", "tiers"}
@@ -37,8 +37,7 @@ def collect(calibration: Path, speed: Path, realbugs: Path | None, out: Path) ->
         "speed": _read(speed, _SPEED, "python -m benchmarks.check"),
         "realbugs": read_manifest(realbugs)["settings"] if realbugs else None,
     }
-    with whole_file(out / "check.json") as temporary:
-        temporary.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    write_whole_text(out / "check.json", json.dumps(content, indent=1) + "\n")
 
 
 def _read(path: Path, keys: set[str], command: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from hyperheat.configuration import differences, from_dict, override, to_dict
-from hyperheat.files import file_sha256, whole_file
+from hyperheat.files import file_sha256, write_whole_text
 from hyperheat.train import read_metrics
 from hyperheat.train.checkpoint import latest
 from hyperheat.train.run import State, ended_by
@@ -142,8 +142,7 @@ def read_json(path: Path) -> Any:
 
 def write_json(path: Path, values: Any) -> None:
     """Write a file, whole or not at all."""
-    with whole_file(path) as temporary:
-        temporary.write_text(json.dumps(values, indent=1) + "\n", encoding="utf-8")
+    write_whole_text(path, json.dumps(values, indent=1) + "\n")
 
 
 def named_folder(text: str) -> tuple[str, Path]:
