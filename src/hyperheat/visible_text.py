@@ -1,8 +1,8 @@
-r"""Text from outside (names of files, code) made harmless for whoever reads the output.
+r"""Untrusted text (file names, code) made safe to print.
 
-A reader may be a terminal, a log of a build service, a parser or a browser. What none of them may get is a character
-that is not seen (escape codes, line ends inside of a line, marks that turn the direction of writing) or, in a log, a
-command to the build service: `##[...]` and `##vso[...]` are obeyed wherever they stand in a line.
+The output may be read by a terminal, a build log, a parser or a browser. None of them must receive invisible characters
+(escape codes, line ends inside a line, marks that reverse the direction of writing), and a build log must not receive
+commands: build services obey `##[...]` and `##vso[...]` anywhere in a line.
 """
 
 import json

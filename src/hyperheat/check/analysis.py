@@ -5,7 +5,7 @@
 Every function becomes a question for the detector; the answer is made into places, repairs, messages, confidence and
 heat, from log-probabilities that are rounded first, so that the last bits of a processor's arithmetic decide nothing.
 
-A file may be made to do harm, so scans call this in processes that can be ended.
+A file may be hostile, so scans call this in processes that can be killed.
 """
 
 import ast
@@ -206,7 +206,7 @@ def _error(error: SourceError) -> ErrorRecord:
 
 
 def make_question(function: FunctionGraph, text: str | None) -> Question:
-    """What the detector is asked about a function."""
+    """The question for the detector about a function."""
     if (nodes := function.graph.num_nodes) > MAX_NODES:
         raise TooMuchSource(None, None, f"expected at most {MAX_NODES} nodes, got {nodes}")
     rewrites = candidates(function, most=MAX_CANDIDATES)
@@ -224,16 +224,16 @@ def make_question(function: FunctionGraph, text: str | None) -> Question:
 
 
 def _lines(function: FunctionGraph, source: SourceText) -> str:
-    """The lines of a function as they are in its file."""
+    """The lines of a function, unchanged from its file."""
     line, _, end_line, _ = function.span
     return source.text[source.offset(line, 1) : source.offset(end_line + 1, 1)]
 
 
 def _digest(lines: str, function: FunctionGraph) -> str:
-    """A digest of all that the record of a function is made from.
+    """A digest of everything that the record of a function depends on.
 
-    The graph holds what the rest of the module says about names and calls. Candidates follow from the text and, since
-    annotations may bind names, from whether those are evaluated.
+    The graph includes what the rest of the module says about names and calls. Candidates depend on the text and on whether
+    annotations are evaluated, since these may bind names.
     """
     graph, lazy = function.graph, function.scope.lazy_annotations
     arrays = (graph.label, graph.relation, graph.offsets, graph.qualifier, graph.node)

@@ -5,9 +5,9 @@
     "version": 1
     }
 
-One entry a line, in order, each line ending alike, so that branches which add entries merge with little trouble. The
-key is the fingerprint of the finding, which does not change when code moves. Findings that are alike have different
-fingerprints, so that of three with two known ones the third is shown.
+One entry a line, sorted, so that branches which add entries merge easily. The key is the fingerprint of the finding,
+which does not change when code moves. Identical findings have different fingerprints: if two of three are known, the third
+is shown.
 """
 
 import re

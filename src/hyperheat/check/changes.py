@@ -1,8 +1,8 @@
 """Which lines changed since a commit, from git: in the work tree, committed or not, and in files that are new to git.
 
-A repository may come from anyone, and git can be told by its configuration to run programs. Nothing here does: no
-pager, no external or converting diff, no file watcher, no hooks, no fetching of missing objects, no looking into
-submodules, and all content filters that are configured are switched off.
+The configuration of an untrusted repository can make git run programs. Nothing here does: no pager, no external or
+converting diff, no file watcher, no hooks, no fetching of missing objects, no submodules, and all configured content
+filters are switched off.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Checking a text, or files and folders: what the command line calls, and programs can.
+"""Checking a text, or files and folders, from the command line or from a program.
 
     from hyperheat.check import check_paths, check_text
 
@@ -62,13 +62,13 @@ def check_paths(
 ) -> Report:
     """The report on files and folders, as `hyperheat check` makes it.
 
-    `settings` are those of the project in its pyproject.toml unless given. `since` names a commit, branch or tag: only
+    `settings` are by default those in the project's pyproject.toml. `since` names a commit, branch or tag: only
     functions that changed since the merge base with it are reported. With a `cache` (`Cache.open(detector)`) functions
     that did not change are not scored again. `show_all` shows the findings of every tier.
 
     Files are read in worker processes, with limits on time and memory; those that could not be checked are in
     `report.errors`. Raises ValueError if a setting cannot be used, and OSError if a path does not exist. On platforms
-    that start processes anew, such as Windows and macOS, call it under `if __name__ == "__main__":`.
+    that spawn processes, such as Windows and macOS, call it under `if __name__ == "__main__":`.
     """
     checker = Checker(
         settings=settings_for(paths) if settings is None else settings,
@@ -139,7 +139,7 @@ class Checker:
         return None if self.settings.baseline is None else read_baseline(self.settings.baseline)
 
     def scan_paths(self, paths: Sequence[_StrPath]) -> Scan:
-        """Scan files and folders, or those of them that changed. An interrupt ends it with what there is."""
+        """Scan files and folders, or only what changed in them. If interrupted, keep the results so far."""
         start = time.perf_counter()
         changes = self._changes()
         found = discover(paths, root=self.root, selection=self._selection())

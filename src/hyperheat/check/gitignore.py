@@ -1,8 +1,8 @@
 """Patterns with the meaning that git gives them in a .gitignore file.
 
-A pattern is compared byte by byte, as git does: `?` is one byte. The last pattern that fits decides; one that begins
-with `!` takes back. Time grows with the length of the pattern times that of the path, whatever the pattern is; names
-and endings without other special signs, which most patterns are, are looked up all at once.
+Patterns are compared byte by byte, as git does: `?` is one byte. The last pattern that matches decides; one that begins
+with `!` includes the path again. Matching takes time proportional to the length of the pattern times that of the path, for
+every pattern. Most patterns are plain names or endings; these are looked up all at once.
 """
 
 import os
@@ -34,7 +34,7 @@ _CLASSES = {
 
 
 class _Malformed(ValueError):
-    """A pattern that fits nothing, such as a bracket that is not closed."""
+    """A pattern that matches nothing, such as an unclosed bracket."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class Pattern:
         return cls(glob, negated, folders_only) if glob else None
 
     def fits(self, path: bytes, *, folder: bool) -> bool:
-        """Whether a path, relative to the folder of the pattern, is what the pattern describes."""
+        """Whether the pattern matches a path relative to its folder."""
         if self.folders_only and not folder:
             return False
         if b"/" not in self.glob:
@@ -210,7 +210,7 @@ class _Table:
         self.others.reverse()
 
     def last(self, path: bytes, *, folder: bool) -> int:
-        """The index of the last pattern that can be looked up and fits, -1 if there is none."""
+        """The index of the last matching pattern among those that can be looked up, -1 if none matches."""
         name = path.rpartition(b"/")[2]
         last = -1
         for folders_only in (False, True) if folder else (False,):

@@ -1,6 +1,6 @@
-"""What the processes that look at files have when they start.
+"""What worker processes have loaded when they start.
 
-This module itself imports next to nothing, so that the process which they are copied from can start before all else.
+This module imports almost nothing itself, so that the process that workers are forked from can start first.
 """
 
 from contextlib import suppress

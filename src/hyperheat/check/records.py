@@ -2,7 +2,7 @@
 
 A place is a span of characters in the source of its function (`FunctionGraph.source`, where every line ends with a bare
 newline). These are the coordinates of rewrites, of records and of the cache; `check.scanned_files` turns them into the
-lines and columns of a report, once. A function's record says nothing of where the function is, so it stays the same when
+lines and columns of a report, once. A function's record does not say where the function is, so it stays the same when
 the function moves. New results and those from the cache are read by the same code, so they cannot differ.
 
 As plain data, for the cache:

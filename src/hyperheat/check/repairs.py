@@ -1,8 +1,8 @@
-"""Repairs of files: which suggestions go together, what they make of the text, and how it is put in place.
+"""Repairs of files: which suggestions are compatible, the repaired text, and how it is written.
 
-Of the suggestions for one function the surest is taken: the others were made for a function that is then no longer
-there, so they wait for the next scan. A file is written only if it still holds the text that was scanned, whole or not
-at all; its encoding, byte order mark, line ends and mode stay.
+Only the most confident suggestion for a function is applied: the others were made for the function before that repair, so
+they wait for the next scan. A file is written atomically, and only if it still holds the text that was scanned; its
+encoding, byte order mark, line ends and mode are kept.
 """
 
 import os
@@ -42,7 +42,7 @@ class FixError(ValueError):
 
 @dataclass(frozen=True, kw_only=True)
 class Repair:
-    """What is to be done to one file, which holds `data`: the findings that are repaired, and those that wait."""
+    """The plan for one file with contents `data`: the findings to repair now, and those to leave for the next scan."""
 
     file: FoundFile
     data: bytes

@@ -5,9 +5,9 @@
     for file in scan_files(found.files, detector, jobs=2, cache=Cache.open(detector)):
         print(file.path, [suspect.finding.message for function in file.functions for suspect in function.suspects])
 
-This process reads the files but parses nothing: that is done by workers, which start only if there is anything to do. Every
-function is scored alone, so that its result depends on nothing else that is scanned. Functions that were done before a
-limit struck are kept, and that it struck is remembered until the file changes or the limits are raised.
+This process reads the files; workers parse them, and start only if there is something to do. Every function is scored
+alone, so its result does not depend on what else is scanned. If a file exceeds a limit, the functions finished before are
+kept, and the file is not tried again until it changes or the limits are raised.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Comments that keep findings quiet.
+"""Comments that suppress findings.
 
     x = a - a  # hyperheat: ignore                     all rules
     x = a - a  # hyperheat: ignore[HH101, HH302] why   these rules
@@ -6,8 +6,8 @@
     x = a - a  # noqa: E501, HH101                     of a list for several tools, our rules
     x = a - a  # noqa                                  all rules
 
-A comment covers the line that it stands on and the first line of its statement, since the end of a statement of
-several lines is often the only place for one. A finding is kept quiet if any of its lines is covered.
+A comment covers its own line and the first line of its statement, since a statement of several lines often has room for a
+comment only at its end. A finding is suppressed if any of its lines is covered.
 """
 
 import io

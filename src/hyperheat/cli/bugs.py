@@ -1,4 +1,4 @@
-"""`hyperheat bugs train|eval|export|confirm`: a detector of bugs, from training to what became of its findings."""
+"""`hyperheat bugs train|eval|export|confirm`: train, measure and export detectors, and follow their findings."""
 
 import json as json_module
 import sys

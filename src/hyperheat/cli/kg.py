@@ -253,7 +253,7 @@ def complete(
 
 @dataclass(frozen=True)
 class _Asking:
-    """A model, and the options with which it is asked."""
+    """A model, and the options of a question."""
 
     completer: "Completer"
     k: int

@@ -159,5 +159,5 @@ def read_listed(path: Path, entry: dict[str, Any]) -> bytes:
 
 
 def _read(path: Path, limit: int) -> bytes:
-    path.stat()  # raises FileNotFoundError, or what else is in the way
+    path.stat()  # raises FileNotFoundError, or another OSError
     return read_regular(path, max_bytes=limit)

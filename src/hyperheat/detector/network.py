@@ -551,5 +551,5 @@ class Network:
     def __call__(self, batch: BugBatch[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """Scores of the choices of locations [L + G], "no bug" last, and of the rewrites [R]."""
         chosen, place = np.unique(batch.nodes.owner, return_inverse=True)
-        with np.errstate(all="ignore"):  # whether the answers are numbers is for the caller to see
+        with np.errstate(all="ignore"):  # the caller checks for NaN
             return self.head(self.encoder(batch.graphs, chosen).take(place, axis=0), batch)

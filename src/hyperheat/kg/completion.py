@@ -2,8 +2,8 @@
 
     p(c) = softmax(score / T)_c        over the candidates c
 
-Unless given, the candidates are the entities that are subject or object of a known statement, or, for a qualifier, those
-that are the value of one. The temperature T is 1 unless the model was calibrated (temperature.py).
+By default the candidates are the entities that are subject or object of a known statement, or, for a qualifier, those that
+are the value of one. The temperature T is 1 unless the model was calibrated (temperature.py).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

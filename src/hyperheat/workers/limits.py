@@ -1,8 +1,8 @@
 """Limits on the work of a process.
 
-Only the processor time of the process counts as work: what a file gives must not depend on how busy the machine is.
-`time_limit` and `confined` stop Python code with an exception. What the operating system counts, in `Limits`, also
-ends work inside of a library: that of time by ending the process, that of memory by refusing more.
+Work is measured in processor time, so that the result for a file does not depend on how busy the machine is.
+`time_limit` and `confined` stop Python code with an exception. `Limits`, enforced by the operating system, also stop code
+inside libraries: the process is killed when its time is up, and gets no more memory than allowed.
 """
 
 import os

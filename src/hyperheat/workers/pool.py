@@ -37,9 +37,9 @@ def run_jobs(
 ) -> Generator[tuple[JobT, Result | Lost], None, None]:
     """Run jobs in worker processes and yield each with its result as soon as it is done.
 
-    A process starts only when there is a job for it. `work`, jobs and results go through pipes, so their types are
-    those of modules. An error in a job loses the job, but a WorkersError ends all. If `work` is a generator, the result
-    is the list of what it yields, and of a job that is lost the parts that came before are kept.
+    A process starts only when there is a job for it. `work`, jobs and results are sent through pipes, so their types must be
+    defined in modules. An error loses only its job, but a WorkersError stops everything. If `work` is a generator, the
+    result is the list of what it yields; a lost job keeps the parts that arrived.
 
     Where processes can be copied, workers are copies of one that has imported the modules in `preload`, and calls
     `prepare` before each copy. Its errors are for the work to meet again.

@@ -1,10 +1,10 @@
 """Workers that are forked from one process, the template, which has imported what all of them need.
 
 A copy starts at once and shares the memory of what was imported. The program that asks for copies may have threads, open
-files and a current folder full of modules that nobody should import. The template has none of these: it imports from
+files and a current folder with modules that must not be imported. The template has none of these: it imports from
 where the program does, but not from the current folder because it is the current folder.
 
-The template is to start early in the life of a program, so this module imports little.
+The template should start early, so this module imports little.
 """
 
 import atexit

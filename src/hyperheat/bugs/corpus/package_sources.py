@@ -3,8 +3,8 @@
 Wheels are fetched with pip as the user has configured it, and never installed or built. Source archives are not used:
 pip would run their set-up code to read the metadata.
 
-A wheel is read in memory. A package that tries to write outside its folder or to fill the memory is rejected: nobody
-ships such a wheel by mistake. Vendored, generated, test and documentation files are left out and counted.
+A wheel is read in memory. A package that tries to write outside its folder or to fill the memory is rejected as
+malicious. Vendored, generated, test and documentation files are left out and counted.
 """
 
 import hashlib

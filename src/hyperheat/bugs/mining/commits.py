@@ -2,7 +2,7 @@
 
 Each modified Python file passes ever finer filters: the subject of the commit, the sizes of both versions, the tokens
 of the lines that differ (`prefilter`), the candidates of the function alone, and finally the trees and candidates of
-the whole files (`fix`).
+the whole files (`bug_fix`).
 """
 
 import re
