@@ -44,7 +44,7 @@ class GitCall:
                 timeout=self.seconds,
             )
         except subprocess.TimeoutExpired:
-            raise GitError(f"git: expected an answer within {self.seconds:g} seconds, got none") from None
+            raise GitError(f"git: no answer within {self.seconds:g} seconds") from None
         except (OSError, ValueError) as error:
             raise GitError(f"git: expected the program to run, got: {error}") from None
         if done.returncode:

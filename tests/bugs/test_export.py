@@ -84,7 +84,7 @@ def test_a_config_of_other_texts_is_refused(copy):
     config["texts"] = config["texts"][1:]
     (copy / "config.json").write_text(json.dumps(config))
     relist(copy)
-    assert "expected the operators and literals that this version puts in" in refusal(copy)
+    assert "made by a version with other kinds of rewrites" in refusal(copy)
 
 
 def test_the_old_format_is_refused(copy):
@@ -155,7 +155,7 @@ def test_the_command_says_what_is_wrong_in_one_line(tmp_path, capsys):
     assert ended.value.code == 2
     assert (
         capsys.readouterr().err
-        == f"{tmp_path}: expected the folder of a trained detector, got no config.json\n"
+        == f"{tmp_path}: not the folder of a trained detector: it has no config.json\n"
     )
     (tmp_path / "manifest.json").write_text("[]")
     with pytest.raises(ValueError, match="not the manifest of a corpus"):

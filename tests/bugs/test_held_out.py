@@ -249,7 +249,7 @@ def test_a_changed_calibration_is_refused(exported: Path):
     add_calibration(exported, calibration(0.5))
     path = exported / "calibration.json"
     path.write_text(path.read_text().replace("0.5", "0.6", 1))
-    with pytest.raises(ValueError, match=r"calibration\.json: expected the sha256 of the manifest"):
+    with pytest.raises(ValueError, match=r"calibration\.json: the file was changed: its sha256 differs"):
         read_folder(exported)
 
 

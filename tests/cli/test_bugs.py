@@ -55,7 +55,7 @@ def test_unknown_names_are_answered_with_the_nearest(capsys, data, tmp_path):
 
 def test_a_folder_without_samples(capsys, tmp_path):
     message = train(capsys, tmp_path, tmp_path)
-    assert "expected a folder of bug samples with a manifest.json, got none" in message
+    assert "not a folder of bug samples: it has no manifest.json" in message
     data = write_dataset(tmp_path / "one", all_samples()[:1], splits=("train",))
     assert "expected samples in the split 'valid', got none" in train(capsys, data, tmp_path)
     (data / "manifest.json").write_text("{")
@@ -66,9 +66,9 @@ def test_a_shard_that_is_cut_or_exchanged(capsys, data, tmp_path):
     shard = data / "train" / "box.parquet"
     content = shard.read_bytes()
     shard.write_bytes(content[:-10])
-    assert "box.parquet: expected the sha256 of the manifest" in train(capsys, data, tmp_path)
+    assert "box.parquet: the file was changed: its sha256 differs" in train(capsys, data, tmp_path)
     write_shard(all_samples()[:2], shard)
-    assert "box.parquet: expected the sha256 of the manifest" in train(capsys, data, tmp_path)
+    assert "box.parquet: the file was changed: its sha256 differs" in train(capsys, data, tmp_path)
     shard.unlink()
     assert "box.parquet" in train(capsys, data, tmp_path)
 
@@ -77,14 +77,14 @@ def test_samples_of_other_rewrites(capsys, data, tmp_path):
     manifest = json.loads((data / "manifest.json").read_text())
     manifest["rewrites"]["texts"].reverse()
     (data / "manifest.json").write_text(json.dumps(manifest))
-    assert "expected the kinds and texts of rewrites of this version" in train(capsys, data, tmp_path)
+    assert "made by a version with other kinds of rewrites" in train(capsys, data, tmp_path)
 
 
 def test_a_wrong_model(capsys, data, tmp_path):
     def evaluate(folder):
         return refusal(capsys, "eval", "--model", folder, "--data", data)
 
-    assert "expected the folder of a trained detector, got no config.json" in evaluate(tmp_path)
+    assert "not the folder of a trained detector: it has no config.json" in evaluate(tmp_path)
     run = tmp_path / "run"
     small = ["train.max_steps=2", "train.warmup=1", "train.validate_every=1", "train.threads=1"]
     app(

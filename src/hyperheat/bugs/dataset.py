@@ -71,7 +71,7 @@ def draw_indices(count: int, limit: int) -> list[int]:
 def _read_shard(folder: Path, described: dict[str, Any], *, pairs: bool) -> Shard:
     path = folder / described["path"]
     if path.exists() and file_sha256(path) != described["sha256"]:
-        raise ValueError(f"{path}: expected the sha256 of the manifest, got another: the file was changed")
+        raise ValueError(f"{path}: the file was changed: its sha256 differs from that in the manifest")
     return Shard(path, pairs=pairs)
 
 
@@ -81,9 +81,7 @@ def read_manifest(folder: str | Path) -> dict[str, Any]:
     try:
         manifest = parse_json(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise ValueError(
-            f"{folder}: expected a folder of bug samples with a manifest.json, got none"
-        ) from None
+        raise ValueError(f"{folder}: not a folder of bug samples: it has no manifest.json") from None
     except ValueError as error:
         raise ValueError(f"{path}: not a manifest: {error}") from error
     if not isinstance(manifest, dict) or manifest.get("format") != HEAD["format"]:
@@ -91,7 +89,7 @@ def read_manifest(folder: str | Path) -> dict[str, Any]:
     if manifest.get("version") != HEAD["version"]:
         raise ValueError(f"{path}: expected version {HEAD['version']}, got {manifest.get('version')!r}")
     if manifest.get("rewrites") != HEAD["rewrites"]:
-        raise ValueError(f"{path}: expected the kinds and texts of rewrites of this version, got other ones")
+        raise ValueError(f"{path}: made by a version with other kinds of rewrites; make it again")
     shards = manifest.get("shards")
     if not isinstance(shards, list) or not all(_is_shard(shard) for shard in shards):
         raise ValueError(f"{path}: expected shards with path, split, samples and sha256, got others")

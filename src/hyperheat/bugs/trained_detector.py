@@ -109,10 +109,10 @@ def load_trained(folder: str | Path) -> TrainedDetector:
         values = parse_json(path.read_text(encoding="utf-8"))
         texts = values.pop("texts", None) if isinstance(values, dict) else None  # older folders have none
         if texts is not None and texts != [list(text) for text in TEXTS]:
-            raise ValueError("expected the operators and literals that this version puts in, got other ones")
+            raise ValueError("made by a version with other kinds of rewrites; train it again")
         config = from_dict(DetectorConfig, values)
     except FileNotFoundError:
-        raise ValueError(f"{folder}: expected the folder of a trained detector, got no config.json") from None
+        raise ValueError(f"{folder}: not the folder of a trained detector: it has no config.json") from None
     except (ValueError, TypeError) as error:
         raise ValueError(f"{path}: not the configuration of a detector: {error}") from error
     detector = new_detector(config, Vocabulary.load(folder / "vocab.json"))

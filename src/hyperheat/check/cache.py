@@ -260,7 +260,7 @@ def make_secret(folder: Path) -> bytes:
     write_whole(folder / _SECRET, os.urandom(_SECRET_BYTES), mode=0o600)
     secret = read_secret(folder)
     if secret is None:
-        raise OSError(f"{folder / _SECRET}: expected what was just written, got something else")
+        raise OSError(f"{folder / _SECRET}: the file was changed right after it was written")
     return secret
 
 

@@ -154,7 +154,7 @@ def read_listed(path: Path, entry: dict[str, Any]) -> bytes:
     if len(content) != size:
         raise ValueError(f"{path}: expected {size} bytes as in the manifest, got {len(content)}")
     if hashlib.sha256(content).hexdigest() != digest:
-        raise ValueError(f"{path}: expected the sha256 of the manifest, got another: the file was changed")
+        raise ValueError(f"{path}: the file was changed: its sha256 differs from that in the manifest")
     return content
 
 

@@ -66,7 +66,7 @@ class ScorerConfig:
         if not isinstance(values, dict) or values.get("format") != CONFIG_FORMAT:
             raise ValueError(f"expected the format {CONFIG_FORMAT!r}, got something else")
         if values.get("texts") != [list(text) for text in TEXTS]:
-            raise ValueError("expected the operators and literals that this version puts in, got other ones")
+            raise ValueError("made by a version with other kinds of rewrites; train it again")
         if type(values.get("binarise")) is not bool:
             raise ValueError("binarise: expected true or false, got something else")
         model = values.get("model")
