@@ -9,7 +9,7 @@ from tests.nn.pairs import RELATIONS, assert_same_values_and_gradients, pair_gra
 from torch.nn import functional as F
 
 from hyperheat.configuration import from_dict, to_dict
-from hyperheat.hypergraph import Hypergraph, names
+from hyperheat.hypergraph import Hypergraph, subtokens
 from hyperheat.nn import GnnConfig, GnnEncoder, States
 from hyperheat.tensors import HAS_SUBTOKEN, Vocabulary, collate_pairs
 
@@ -39,7 +39,7 @@ def with_subtokens(graph: Hypergraph) -> tuple[list[str], list[tuple[str, int, i
     added: dict[str, int] = {}
     for node, label in enumerate(graph.labels):
         if label.isidentifier() and graph.num_edges:
-            for part in names.split(label):
+            for part in subtokens.split(label):
                 if part not in added:
                     added[part] = len(labels)
                     labels.append(part)

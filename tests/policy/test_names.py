@@ -13,11 +13,16 @@ from hyperheat.report import LEVELS
 SOURCE = Path(__file__).parents[2] / "src" / "hyperheat"
 
 MODULES: dict[str, str] = {
-    "graph": "the data type, and the command named after it",
-    "recipes": "of detectors and of statement models",
-    "training": "of detectors and of statement models",
+    "bugs": "a package, and the commands that call it",
+    "check": "a package, and the command that calls it",
+    "demo": "the command, and the data of the other command of this name",
+    "detector": "the package opens with the module that loads what it is named after",
+    "graph": "the data type, and the command that shows it",
+    "kg": "a package, and the commands that call it",
+    "recipes": "both tasks have them, and their packages are built alike",
+    "training": "both tasks have it, and their packages are built alike",
 }
-"""Names of several modules, each with the reason."""
+"""Names of several modules or packages, each with the reason."""
 
 TYPES: dict[str, str] = {}
 """Names of several public classes or type aliases, each with the reason."""
@@ -26,11 +31,12 @@ ALIAS = re.compile(r"(?:[A-Z][a-z0-9]+)+")
 
 
 def repeated_modules() -> dict[str, list[str]]:
-    """The paths of modules that have the same file name."""
+    """The paths of modules and packages that have the same name."""
     places = defaultdict(list)
     for path in sorted(SOURCE.rglob("*.py")):
-        if not path.stem.startswith("__"):
-            places[path.stem].append(str(path.relative_to(SOURCE)))
+        name = path.parent.name if path.stem == "__init__" else path.stem
+        if not name.startswith("__"):
+            places[name].append(str(path.relative_to(SOURCE)))
     return {name: found for name, found in places.items() if len(found) > 1}
 
 

@@ -17,8 +17,8 @@ from hyperheat.hypergraph.draw import to_dot, to_svg, to_text
 from hyperheat.hypergraph.hif import from_hif, to_hif
 from hyperheat.hypergraph.interop import from_networkx, from_pyg, to_networkx, to_pyg
 from hyperheat.hypergraph.jsonl import read_jsonl, write_jsonl
-from hyperheat.hypergraph.names import split
 from hyperheat.hypergraph.parquet import read_parquet, write_parquet
+from hyperheat.hypergraph.subtokens import split
 from hyperheat.hypergraph.transforms import binarise, drop_relations, subgraph
 
 with warnings.catch_warnings():

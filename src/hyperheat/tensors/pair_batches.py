@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Generic, NamedTuple
 
 import numpy as np
 
-from hyperheat.hypergraph import Hypergraph, names
+from hyperheat.hypergraph import Hypergraph, subtokens
 from hyperheat.hypergraph.graph import running_sum
 from hyperheat.tensors.collation import NodeBatch, as_strings, check_graphs, join_strings
 from hyperheat.tensors.indices import (
@@ -267,7 +267,7 @@ def _with_subtokens(joined: _Joined, relations: tuple[str, ...]) -> _Joined:
 
 @lru_cache(maxsize=100_000)
 def _subtokens(label: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(names.split(label))) if label.isidentifier() else ()
+    return tuple(dict.fromkeys(subtokens.split(label))) if label.isidentifier() else ()
 
 
 def _plan_messages(

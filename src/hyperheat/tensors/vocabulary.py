@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from hyperheat.files import parse_json, write_whole_text
-from hyperheat.hypergraph import Hypergraph, names
+from hyperheat.hypergraph import Hypergraph, subtokens
 
 __all__ = ["UNKNOWN", "Splitter", "Vocabulary"]
 
@@ -20,7 +20,7 @@ UNKNOWN = "<unknown>"
 Splitter = Literal["subtokens", "whole"]
 
 _SPLITTERS: dict[str, Callable[[str], Sequence[str]]] = {
-    "subtokens": names.split,
+    "subtokens": subtokens.split,
     "whole": lambda name: (name,),
 }
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hyperheat.hypergraph.names import split
+from hyperheat.hypergraph.subtokens import split
 
 
 @pytest.mark.parametrize(
