@@ -85,7 +85,7 @@ def released_section(content: dict[str, Any]) -> list[str]:
         f"them have no later release: {', '.join(confirmed['names'])}.",
         "",
         *table(
-            ["tier", "findings", *(_VERDICTS.get(name, name) for name in verdicts)],
+            ["tier", "findings", *(str(_VERDICTS.get(name, name)) for name in verdicts)],
             [
                 [tier, number(total := sum(row.values())), *(_of(count, total) for count in row.values())]
                 for tier, row in confirmed["verdicts"].items()
