@@ -13,6 +13,7 @@ import os
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +88,7 @@ class MappedSamples:
         """The number of samples of each folder."""
         return [len(part) for part in self._parts]
 
-    @property
+    @cached_property
     def kinds(self) -> np.ndarray:
         """The kind of bug of each sample, or NO_BUG; of a dense sample that of its first bug."""
         return np.concatenate([part.columns["kind"] for part in self._parts]).astype(np.int64)

@@ -248,13 +248,17 @@ class _Mapped:
         return answer_batch(detector, self.batch(indices), self.samples.kinds[np.asarray(indices)])
 
 
-@dataclass(frozen=True)
 class _Objects:
-    """What other encoders read, made from samples in memory."""
+    """What other encoders read, made from samples in memory. What is known of all samples is read in one pass."""
 
-    samples: Dataset
-    view: View
-    vocab: Vocabulary
+    def __init__(self, samples: Dataset, view: View, vocab: Vocabulary) -> None:
+        self.samples, self.view, self.vocab = samples, view, vocab
+        kinds, tags, readable = [], [], []
+        for sample in samples:
+            kinds.append(sample.candidates.kind[sample.repairs[0]] if sample.repairs else NO_BUG)
+            tags.append(sample.origin.tags)
+            readable.append(view.problem(sample) is None)
+        self._kinds, self._tags, self._readable = np.array(kinds), tags, np.array(readable)
 
     @property
     def hashes(self) -> list[str]:
@@ -264,13 +268,13 @@ class _Objects:
         return np.array(self.samples.sizes())
 
     def kinds(self) -> np.ndarray:
-        return np.array([s.candidates.kind[s.repairs[0]] if s.repairs else NO_BUG for s in self.samples])
+        return self._kinds
 
     def having(self, tag: str) -> np.ndarray:
-        return np.array([tag in sample.origin.tags for sample in self.samples])
+        return np.array([tag in tags for tags in self._tags])
 
     def readable(self) -> np.ndarray:
-        return np.array([self.view.problem(sample) is None for sample in self.samples])
+        return self._readable
 
     def batch(self, indices: Sequence[int]) -> BugBatch[np.ndarray]:
         return collate_samples([self.samples[index] for index in indices], self.view, self.vocab)
