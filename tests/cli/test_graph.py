@@ -2,14 +2,17 @@
 
 import io
 import json
+import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hyperheat.cli.graph import graph
 from hyperheat.hypergraph.hif import from_hif
 
+SVG = "{http://www.w3.org/2000/svg}"
 SOURCE = """\
 def foo(a, b):
     if a in b:
@@ -39,9 +42,27 @@ def test_text_draws_the_wanted_relations(file: str, capsys: pytest.CaptureFixtur
         "[CtrlF] ──┬─ prev ─ (Call)\n"
         "          └─ succ ─ (Return)\n"
         "        ┌─ rval ─ (Call)\n"
-        "[foo] ──┼─ a ──── (self)\n"
+        "[foo] ──┼─ a ──── (self #10)\n"
         "        └─ b ──── (1)\n"
     )
+
+
+def test_nodes_keep_their_numbers_when_relations_are_left_out(file: str, capsys: pytest.CaptureFixture[str]):
+    def run(**options: Any) -> str:
+        graph(f"{file}:foo", **options)
+        return capsys.readouterr().out
+
+    numbered = re.compile(r"\((a #\d+)\)")
+    whole, part = (set(numbered.findall(run(relation=wanted))) for wanted in (None, ["MayRead"]))
+    assert len(part) > 1
+    assert part < whole
+    records = [json.loads(run(format="json", relation=wanted)) for wanted in (None, ["MayRead"])]
+    assert records[0]["nodes"] == records[1]["nodes"]
+    assert [edge for edge in records[0]["edges"] if edge["relation"] == "MayRead"] == records[1]["edges"]
+    shown = {text.text for text in ET.fromstring(run(format="svg", relation=["MayRead"])).iter(f"{SVG}text")}
+    assert part <= shown
+    assert "def" not in shown, "nodes without a shown edge are not drawn"
+    assert set(re.findall(r'label="(a #\d+)"', run(format="dot", relation=["MayRead"]))) == part
 
 
 def test_without_a_function_all_are_shown(file: str, capsys: pytest.CaptureFixture[str]):

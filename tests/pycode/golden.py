@@ -7,11 +7,9 @@ that `str(graph)` has for those relations in the graph of the source's last func
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from hyperheat.hypergraph import Hypergraph
 from hyperheat.hypergraph.draw import to_svg, to_text
-from hyperheat.hypergraph.transforms import drop_relations, subgraph
+from hyperheat.hypergraph.transforms import drop_relations
 from hyperheat.pycode import extract
 
 __all__ = ["PAGE", "PICTURE", "Golden", "golden_files", "make_page", "make_picture"]
@@ -106,8 +104,7 @@ class Golden:
     def drawing(self) -> str:
         graph = self.graph()
         shown = drop_relations(graph, sorted({name for name in graph.relations if not self._shows(name)}))
-        lines = to_text(shown, most=40).splitlines()
-        return "\n".join(line for line in lines if not line.startswith("("))  # nodes of the edges left out
+        return to_text(shown, most=40, isolated=False)
 
     def section(self) -> str:
         drawn = f"```python\n{self.source}```\n\n```\n{self.drawing()}\n```\n"
@@ -126,7 +123,7 @@ def make_picture() -> str:
     """The picture at the top of the page, as `hyperheat graph` draws it."""
     graph = extract(_PICTURED).functions[-1].graph
     graph = drop_relations(graph, sorted(set(graph.relations) - set(_SHOWN)))
-    return to_svg(subgraph(graph, np.unique(graph.node), outside="drop"))
+    return to_svg(graph, isolated=False)
 
 
 def make_page() -> str:

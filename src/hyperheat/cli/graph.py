@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Literal
 
-import numpy as np
 from cyclopts import Parameter
 
 from hyperheat.cli.refusal import fail
@@ -14,7 +13,7 @@ from hyperheat.hypergraph import Hypergraph
 from hyperheat.hypergraph.draw import to_dot, to_svg, to_text
 from hyperheat.hypergraph.hif import to_hif
 from hyperheat.hypergraph.jsonl import to_record
-from hyperheat.hypergraph.transforms import drop_relations, subgraph
+from hyperheat.hypergraph.transforms import drop_relations
 from hyperheat.pycode import FunctionGraph, SourceError, extract
 from hyperheat.pycode.calls.project import ProjectIndex
 from hyperheat.spelling import did_you_mean
@@ -39,7 +38,7 @@ def graph(
     format
         text and json show all functions of the file; dot, svg and hif show one function.
     relation
-        Show only this relation, such as CtrlF, and the nodes in it. Repeat the option to show several.
+        Show only this relation, such as CtrlF; nodes keep their numbers. Repeat the option to show several.
     project
         Project folder, to find the functions that the file imports.
     comments
@@ -90,18 +89,14 @@ def _choose(functions: tuple[FunctionGraph, ...], path: str, name: str | None) -
 
 
 def _only(wanted: list[str] | None, graphs: list[Hypergraph], path: str) -> list[Hypergraph]:
-    """The graphs with the wanted relations alone, and with the nodes that those touch."""
+    """The graphs with the wanted relations alone; all nodes stay, so that they keep their numbers."""
     if not wanted:
         return graphs
     present = sorted({name for graph in graphs for name in graph.relations})
     for name in wanted:
         if name not in present:
             fail(f"{path}: no relation named {name!r}; {_suggest(name, present)}")
-    kept = []
-    for graph in graphs:
-        graph = drop_relations(graph, sorted(set(graph.relations) - set(wanted)))
-        kept.append(subgraph(graph, np.unique(graph.node), outside="drop"))
-    return kept
+    return [drop_relations(graph, sorted(set(graph.relations) - set(wanted))) for graph in graphs]
 
 
 def _suggest(name: str, known: list[str]) -> str:
@@ -114,7 +109,7 @@ def _listed(names: list[str]) -> str:
 
 def _text(function: FunctionGraph, graph: Hypergraph) -> str:
     first, _, last, _ = function.span
-    return f"{function.name} (lines {first}-{last})\n\n{to_text(graph)}\n"
+    return f"{function.name} (lines {first}-{last})\n\n{to_text(graph, isolated=False)}\n"
 
 
 def _json(function: FunctionGraph, graph: Hypergraph) -> str:
@@ -124,8 +119,8 @@ def _json(function: FunctionGraph, graph: Hypergraph) -> str:
 _FORMATS: dict[str, Callable[[FunctionGraph, Hypergraph], str]] = {
     "text": _text,
     "json": _json,
-    "dot": lambda function, graph: to_dot(graph),
-    "svg": lambda function, graph: to_svg(graph),
+    "dot": lambda function, graph: to_dot(graph, isolated=False),
+    "svg": lambda function, graph: to_svg(graph, isolated=False),
     "hif": lambda function, graph: json.dumps(to_hif(graph)),
 }
 _ONE_GRAPH = ("dot", "svg", "hif")

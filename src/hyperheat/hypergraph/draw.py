@@ -26,24 +26,29 @@ _STYLE = """
   .spoke { fill: none; stroke: #8796a8; stroke-width: 1.2; }
   .caption { font-size: 13px; }
   .qualifier { font-size: 11px; fill: #42526a; stroke: #ffffff; stroke-width: 4; paint-order: stroke; }
-"""
+""" + "".join(f"  .shade{number} {{ fill: {colour}; }}\n" for number, colour in enumerate(_SHADES))
 
 
-def to_text(graph: Hypergraph, *, most: int = 20) -> str:
+def to_text(graph: Hypergraph, *, most: int = 20, isolated: bool = True) -> str:
     """A drawing for terminals: [edges] with their spokes to (nodes).
 
                 ┌─ person ────── (Einstein)
     [studied] ──┼─ institution ─ (ETH)
                 └─ major ─────── (physics)
 
-    Nodes without an edge come last. An edge with more than `most` incidences shows the first ones and counts
-    the rest.
+    Nodes without an edge come last, unless `isolated` is false. An edge with more than `most` incidences shows the
+    first ones and counts the rest.
     """
     captions = _node_captions(graph)
     blocks = [_edge_lines(edge, captions, most) for edge in graph]
-    touched = set(graph.node.tolist())
-    isolated = [[f"({caption})"] for index, caption in enumerate(captions) if index not in touched]
-    return "\n".join(line for block in [*blocks, *isolated] for line in block)
+    alone = np.setdiff1d(_drawn_nodes(graph, isolated=isolated), graph.node)
+    blocks += [[f"({captions[node]})"] for node in alone.tolist()]
+    return "\n".join(line for block in blocks for line in block)
+
+
+def _drawn_nodes(graph: Hypergraph, *, isolated: bool) -> np.ndarray:
+    """The numbers of the nodes in a drawing: all, or those with an edge. Drawn or not, nodes keep their numbers."""
+    return np.arange(graph.num_nodes) if isolated else np.unique(graph.node)
 
 
 def _edge_lines(edge: Edge, captions: list[str], most: int) -> list[str]:
@@ -74,15 +79,16 @@ def _joint(row: int, middle: int, rows: int) -> str:
     return {(False, True): "┌", (True, True): "├", (True, False): "└"}[above, below]
 
 
-def to_dot(graph: Hypergraph) -> str:
-    """Graphviz source; `neato -Tsvg` gives a good layout."""
+def to_dot(graph: Hypergraph, *, isolated: bool = True) -> str:
+    """Graphviz source; `neato -Tsvg` gives a good layout. Nodes without an edge are left out if `isolated` is false."""
     lines = [
         "graph hypergraph {",
         '  layout="neato"; overlap="false"; splines="true"; sep="+12";',
         '  node [fontname="Helvetica", fontsize=12]; edge [fontname="Helvetica", fontsize=10];',
     ]
-    for index, caption in enumerate(_node_captions(graph)):
-        lines.append(f'  n{index} [shape="ellipse", label={_quoted(caption)}];')
+    captions = _node_captions(graph)
+    for node in _drawn_nodes(graph, isolated=isolated).tolist():
+        lines.append(f'  n{node} [shape="ellipse", label={_quoted(captions[node])}];')
     for index, edge in enumerate(graph):
         caption = _quoted(_caption(edge.relation))
         lines.append(f'  e{index} [shape="box", style="filled", fillcolor="#dde3ea", label={caption}];')
@@ -96,20 +102,23 @@ def _quoted(text: str) -> str:
     return '"' + text.replace("&", "&amp;").replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def to_svg(graph: Hypergraph) -> str:
+def to_svg(graph: Hypergraph, *, isolated: bool = True, styled: bool = True) -> str:
     """Draw a hypergraph as SVG text; needs no other program.
 
     Texts longer than 28 characters are cut with `…`; a tooltip shows them in full. Edges of the same relation
-    have the same shade.
+    have the same shade. Nodes without an edge are left out if `isolated` is false. With `styled` false the drawing
+    leaves its colours and fonts to the page that it is put into.
     """
-    nodes = [_Shape.of(text, size=13, padding=12, height=_HEIGHT) for text in _node_captions(graph)]
+    captions, drawn = _node_captions(graph), _drawn_nodes(graph, isolated=isolated)
+    nodes = [_Shape.of(captions[node], size=13, padding=12, height=_HEIGHT) for node in drawn.tolist()]
     edges = [_Shape.of(_caption(name), size=13, padding=9, height=_HEIGHT) for name in graph.relations]
     spokes = [_Shape.of(_caption(str(name)), size=11, padding=0, height=14.0) for name in graph.qualifiers]
-    centres = _centres(graph, nodes, edges, spokes) + _MARGIN
+    node_of = np.searchsorted(drawn, graph.node)
+    centres = _centres(graph.edge, node_of, nodes, edges, spokes) + _MARGIN
     node_at, edge_at, spoke_at = np.split(centres, [len(nodes), len(nodes) + len(edges)])
-    ends = zip(graph.edge.tolist(), graph.node.tolist(), strict=True)
+    ends = zip(graph.edge.tolist(), node_of.tolist(), strict=True)
     lines = [_curve(edge_at[edge], spoke_at[index], node_at[node]) for index, (edge, node) in enumerate(ends)]
-    shade = {relation: _SHADES[i % len(_SHADES)] for i, relation in enumerate(dict.fromkeys(graph.relations))}
+    shade = {relation: i % len(_SHADES) for i, relation in enumerate(dict.fromkeys(graph.relations))}
     parts = [
         *lines,
         *(_qualifier(shape, at) for shape, at in zip(spokes, spoke_at, strict=True)),
@@ -119,7 +128,7 @@ def to_svg(graph: Hypergraph) -> str:
         ),
         *(_node(shape, at) for shape, at in zip(nodes, node_at, strict=True)),
     ]
-    return _document(parts, _extent(centres, [*nodes, *edges, *spokes]))
+    return _document(parts, _extent(centres, [*nodes, *edges, *spokes]), styled=styled)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,15 +145,17 @@ class _Shape:
         return cls(text=short, full=text, width=width, height=height)
 
 
-def _centres(graph: Hypergraph, nodes: list[_Shape], edges: list[_Shape], spokes: list[_Shape]) -> np.ndarray:
-    """Places of nodes, edges and qualifiers.
+def _centres(
+    edge: np.ndarray, node: np.ndarray, nodes: list[_Shape], edges: list[_Shape], spokes: list[_Shape]
+) -> np.ndarray:
+    """Places of nodes, edges and qualifiers, given the edge and the node of each incidence.
 
     In a graph of moderate size a qualifier is a box of its own between its edge and its node, so that it
     covers nothing. In a large one it is put in the middle of its spoke and may overlap other things.
     """
     sizes = np.array([(shape.width, shape.height) for shape in [*nodes, *edges, *spokes]]).reshape(-1, 2)
     half, bodies = sizes[:, 0] / 2, len(nodes) + len(edges)
-    edge, node, spoke = len(nodes) + graph.edge, graph.node, bodies + np.arange(len(spokes))
+    edge, spoke = len(nodes) + edge, bodies + np.arange(len(spokes))
     if len(sizes) <= _MODERATE:
         links = np.stack([np.concatenate([spoke, spoke]), np.concatenate([edge, node])], axis=1)
         return place(sizes, links, half[links].sum(axis=1) + _SPOKE)
@@ -173,14 +184,14 @@ def _extent(centres: np.ndarray, shapes: list[_Shape]) -> tuple[float, float]:
     return float(width), float(height)
 
 
-def _document(parts: list[str], extent: tuple[float, float]) -> str:
+def _document(parts: list[str], extent: tuple[float, float], *, styled: bool) -> str:
     width, height = (f"{side:.0f}" for side in np.ceil(extent))
+    style = [f"<style>{_STYLE}</style>", f'<rect width="{width}" height="{height}" fill="#ffffff"/>']
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
             f'viewBox="0 0 {width} {height}">',
-            f"<style>{_STYLE}</style>",
-            f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
+            *(style if styled else []),
             *parts,
             "</svg>\n",
         ]
@@ -198,11 +209,11 @@ def _qualifier(shape: _Shape, at: np.ndarray) -> str:
     return _group(shape, _text(shape, at, "qualifier"))
 
 
-def _edge(shape: _Shape, at: np.ndarray, fill: str) -> str:
+def _edge(shape: _Shape, at: np.ndarray, shade: int) -> str:
     x, y = at[0] - shape.width / 2, at[1] - shape.height / 2
     square = (
-        f'<rect class="edge" x="{x:.1f}" y="{y:.1f}" width="{shape.width:.1f}" '
-        f'height="{shape.height:.1f}" fill="{fill}"/>'
+        f'<rect class="edge shade{shade}" x="{x:.1f}" y="{y:.1f}" width="{shape.width:.1f}" '
+        f'height="{shape.height:.1f}"/>'
     )
     return _group(shape, square + _text(shape, at, "caption"))
 
