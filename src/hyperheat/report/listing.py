@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from hyperheat.report.finding import Finding, FunctionHeat
+from hyperheat.report.finding import Finding, FunctionHeat, HeatSpan
 from hyperheat.report.source import SourceText
 
-__all__ = ["FrameLine", "frame", "paint"]
+__all__ = ["FrameLine", "Piece", "cut_pieces", "frame", "paint"]
 
 _BEFORE = 2  # lines shown above the finding
 _MOST_LINES = 6  # of the finding, and of its repair
@@ -87,11 +87,32 @@ def _cut(number: int | None, text: str, start: int, end: int) -> FrameLine:
     return FrameLine(number, text[:start], text[start:end], text[end:])
 
 
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A piece of a line: its text, how suspicious it is, and which of the heats it belongs to, the shortest one."""
+
+    text: str
+    suspicion: float
+    heat: int | None
+
+
 def paint(heat: FunctionHeat, source: SourceText) -> Iterator[tuple[int, list[tuple[str, float]]]]:
     """The number of each line of the function, with its text cut into pieces and the suspicion of each piece."""
+    for number, pieces in cut_pieces(heat, source):
+        by_suspicion = groupby(pieces, key=lambda piece: piece.suspicion)
+        yield number, [("".join(piece.text for piece in same), value) for value, same in by_suspicion]
+
+
+def cut_pieces(heat: FunctionHeat, source: SourceText) -> Iterator[tuple[int, list[Piece]]]:
+    """The number of each line of the function, with its text cut wherever the suspicion or the heat changes."""
     lines = range(heat.line, min(heat.end_line, source.last_line) + 1)
     suspicion = {number: [0.0] * len(source.line(number)) for number in lines}
-    for part in heat.heats:
+    owner: dict[int, list[int | None]] = {number: [None] * len(source.line(number)) for number in lines}
+    longest_first = sorted(
+        range(len(heat.heats)), key=lambda index: _length(heat.heats[index], source), reverse=True
+    )
+    for index in longest_first:
+        part = heat.heats[index]
         for number in range(
             max(part.line, heat.line), min(part.end_line, heat.end_line, source.last_line) + 1
         ):
@@ -100,6 +121,12 @@ def paint(heat: FunctionHeat, source: SourceText) -> Iterator[tuple[int, list[tu
             end = min(part.end_column - 1, len(row)) if number == part.end_line else len(row)
             for column in range(start, end):
                 row[column] = max(row[column], part.suspicion)
+                owner[number][column] = index
     for number in lines:
-        pieces = groupby(zip(source.line(number), suspicion[number], strict=True), key=lambda pair: pair[1])
-        yield number, [("".join(text for text, _ in pairs), value) for value, pairs in pieces]
+        characters = zip(source.line(number), suspicion[number], owner[number], strict=True)
+        pieces = groupby(characters, key=lambda character: character[1:])
+        yield number, [Piece("".join(one[0] for one in same), *key) for key, same in pieces]
+
+
+def _length(part: HeatSpan, source: SourceText) -> int:
+    return source.offset(part.end_line, part.end_column) - source.offset(part.line, part.column)
