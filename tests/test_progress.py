@@ -168,3 +168,23 @@ def test_rich_is_imported_only_when_a_bar_is_drawn():
 
 def test_durations_are_short():
     assert [duration(seconds) for seconds in (0.2, 59, 200, 7512)] == ["0 s", "59 s", "3:20 min", "2:05 h"]
+
+
+def test_a_single_large_file_shows_how_many_of_its_functions_are_done():
+    clock, stream = Clock(), io.StringIO()
+    with Progress(
+        "Checking", total=2, unit="files", counted="functions", every=10.0, stream=stream, clock=clock
+    ) as progress:
+        for done in range(0, 2_001, 500):
+            clock.now += 10
+            progress.advance_part("large.py", done, 2_000)
+        clock.now += 10
+        progress.advance(2_000, of="large.py")
+    assert stream.getvalue().splitlines() == [
+        "Checking: 0 of 2 files, 0 functions, 0.0 functions/s",
+        "Checking: 0 of 2 files, 500 functions, 25 functions/s, 2:20 min left",
+        "Checking: 0 of 2 files, 1,000 functions, 33 functions/s, 1:30 min left",
+        "Checking: 0 of 2 files, 1,500 functions, 38 functions/s, 1:07 min left",
+        "Checking: 0 of 2 files, 2,000 functions, 40 functions/s, 50 s left",
+        "Checking: 1 of 2 files, 2,000 functions, 33 functions/s, 1:00 min left",
+    ]

@@ -29,8 +29,9 @@ _REFRESH = 0.1
 class Progress:
     """How much is done, how fast it goes and how long it will take.
 
-    Each call of `advance` says that one more `unit` of `total` is done, with so many `counted` things in it. Where
-    the work has its own measure, call `show` instead. `every` is the number of seconds between lines in a log; None
+    Each call of `advance` says that one more `unit` of `total` is done, with so many `counted` things in it. A unit that
+    takes long can say with `advance_part` how much of it is done. Where the work has its own measure, call `show`
+    instead. `every` is the number of seconds between lines in a log; None
     writes none. `quiet` hides the progress, but not what `say` says.
     """
 
@@ -52,6 +53,7 @@ class Progress:
         self._clock = clock
         self._start = self._shown = clock()
         self._done = self._count = 0
+        self._parts: dict[object, tuple[int, int]] = {}
         self._bar: Bar | None = None
 
     def __enter__(self) -> "Progress":
@@ -60,12 +62,25 @@ class Progress:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def advance(self, count: int = 0) -> None:
-        """One more is done, with `count` of what is counted."""
+    def advance(self, count: int = 0, *, of: object = None) -> None:
+        """One more is done, with `count` of what is counted; `of` is what it was called while parts of it were done."""
+        self._parts.pop(of, None)
         self._done += 1
         self._count += count
-        if self._is_due(last=self._done == self._total):
-            self._put(self._done / self._total if self._total else None, self._state())
+        self._show_counts(last=self._done == self._total)
+
+    def advance_part(self, of: object, done: int, total: int) -> None:
+        """Of a unit that is not yet done, so many of the counted things in it are, out of a total."""
+        self._parts[of] = done, total
+        self._show_counts()
+
+    def _show_counts(self, *, last: bool = False) -> None:
+        if self._is_due(last=last):
+            self._put(self._units() / self._total if self._total else None, self._state())
+
+    def _units(self) -> float:
+        """The units that are done, those that were begun in part."""
+        return self._done + sum(done / total for done, total in self._parts.values() if total)
 
     def show(self, fraction: float | None, state: str) -> None:
         """Show a state in words, and the fraction that is done if it is known."""
@@ -111,12 +126,13 @@ class Progress:
         seconds = max(self._clock() - self._start, 1e-6)
         of_all = "" if self._total is None else f" of {self._total:,}"
         parts = [f"{self._done:,}{of_all} {self._unit}"]
+        count = self._count + sum(done for done, _ in self._parts.values())
         if self._counted:
-            parts.append(f"{self._count:,} {self._counted}")
-        number, name = (self._count, self._counted) if self._counted else (self._done, self._unit)
+            parts.append(f"{count:,} {self._counted}")
+        number, name = (count, self._counted) if self._counted else (self._done, self._unit)
         parts.append(f"{number / seconds:,.{0 if number / seconds >= 10 else 1}f} {name}/s")
-        if self._total is not None:
-            parts.append(f"{duration(seconds / self._done * (self._total - self._done))} left")
+        if self._total is not None and (units := self._units()):
+            parts.append(f"{duration(seconds / units * (self._total - units))} left")
         return ", ".join(parts)
 
 

@@ -31,6 +31,15 @@ def test_a_text_that_cannot_be_read_is_an_error_and_not_a_clean_one():
         hyperheat.check("def f(:\n")
 
 
+@pytest.mark.parametrize("path", ["shop.py", "src/shop.py", "tool", Path("shop.py")])
+def test_the_path_of_a_file_is_not_taken_for_source(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("tool").write_text("def f(a, b):\n    return a\n")
+    with pytest.raises(ValueError, match=r"^expected the text of Python source, got the path .*check_paths"):
+        hyperheat.check(path)
+    assert hyperheat.check("tool.run()") == []
+
+
 def test_a_function_that_is_left_out_is_told(monkeypatch):
     monkeypatch.setattr("hyperheat.check.analysis.MAX_NODES", 30)
     source = "def small(): ...\n\ndef large(a, b):\n    return a + b + a + b + a + b + a + b\n"
@@ -47,7 +56,7 @@ def test_paths_are_checked_with_the_settings_of_the_project(tmp_path):
     (tmp_path / "old").mkdir()
     (tmp_path / "old" / "shapes.py").write_text("def f(a, b):\n    return g(a, b)\n")
     report = check_paths([tmp_path])
-    assert (report.summary.files, report.summary.functions) == (2, 1)
+    assert (report.summary.files, report.summary.functions) == (1, 1)
     assert {(Path(finding.path).name, finding.function) for finding in report.findings} == {
         ("shapes.py", "area")
     }

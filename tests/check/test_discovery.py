@@ -68,8 +68,19 @@ def test_exclude_globs_and_named_files(tmp_path):
 
 
 def test_a_named_file_needs_no_suffix(tmp_path):
-    make(tmp_path, "script", "stub.pyi")
-    assert found(tmp_path, "script", "stub.pyi") == ["script", "stub.pyi"]
+    make(tmp_path, "script")
+    assert found(tmp_path, "script") == ["script"]
+
+
+def test_a_stub_is_skipped_and_other_files_are_refused(tmp_path):
+    make(tmp_path, "a.py", "stub.pyi", "table.csv")
+    result = discover(["a.py", "stub.pyi"], root=tmp_path, selection=Selection())
+    assert [file.shown for file in result.files] == ["a.py"]
+    assert [(error.path, error.rule) for error in result.errors] == [("stub.pyi", "HH901")]
+    with pytest.raises(ValueError, match=r"^table\.csv: not a Python file"):
+        discover(["a.py", "table.csv"], root=tmp_path, selection=Selection())
+    excluded = Selection(exclude=Globs.of(["*.csv"], tmp_path), force_exclude=True)
+    assert discover(["table.csv"], root=tmp_path, selection=excluded).files == ()
 
 
 def test_ignore_files_of_all_levels_are_obeyed(tmp_path):

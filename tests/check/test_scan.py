@@ -142,6 +142,36 @@ def test_files_come_in_order_and_are_told_as_they_are_done(project, detector):
     assert [file.path for file in done] == sorted(told) == sorted(f"{name}" for name in SOURCES)
 
 
+def test_the_functions_of_a_file_are_told_while_a_worker_is_at_it(project, detector):
+    (project / "large.py").write_text("".join(f"def f{n}(a, b):\n    return a + b\n" for n in range(30)))
+    told: list[tuple[str, int, int]] = []
+    files = discover(["large.py"], root=project, selection=Selection()).files
+    cache = open_cache(project / "cache", detector)
+    list(
+        scan_files(
+            files,
+            detector,
+            jobs=1,
+            cache=cache,
+            part=lambda file, done, listed: told.append((file.shown, done, listed)),
+            progress=lambda file: told.append((file.path, -1, -1)),
+        )
+    )
+    assert told == [*(("large.py", done, 30) for done in range(31)), ("large.py", -1, -1)]
+    told.clear()
+    (project / "large.py").write_text((project / "large.py").read_text().replace("def f7(a", "def f7(c, a"))
+    list(
+        scan_files(
+            files,
+            detector,
+            jobs=1,
+            cache=cache,
+            part=lambda file, done, listed: told.append((file.shown, done, listed)),
+        )
+    )
+    assert told == [("large.py", 29, 30), ("large.py", 30, 30)], "29 are known from before"
+
+
 def test_files_that_vanish_or_grow_cost_only_themselves(project, detector):
     files = discover(["."], root=project, selection=Selection()).files
     (project / "shop" / "area.py").unlink()

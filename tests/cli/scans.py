@@ -46,6 +46,7 @@ def fake_scan(
     jobs: int,
     cache: Cache | None = None,
     progress: Callable[[ScannedFile], None] | None = None,
+    part: Callable[[FoundFile, int, int], None] | None = None,
     limits: Limits = LIMITS,
     max_bytes: int = 100_000,
 ) -> Iterator[ScannedFile]:

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import re
 import sys
 from pathlib import Path
@@ -59,6 +60,69 @@ def test_a_file_that_cannot_be_checked_is_told_and_fails_only_with_strict(projec
     assert project.run("check", "--strict", "--exit-zero").code == 3
 
 
+def test_files_that_cannot_be_read_are_not_counted_as_checked(project: Project):
+    project.write(a=CLEAN, b="what?", c=CLEAN)
+    (project.folder / "d.py").mkdir()
+
+    def unreadable(files, detector, **options):
+        for file in files:
+            if file.shown == "c.py":
+                file.path.unlink()
+            yield from fake([file], detector, **options)
+
+    from hyperheat.check import checker
+
+    fake = checker.scan_files
+    project.patch.setattr(checker, "scan_files", unreadable)
+    code, out, err = project.run("check", "--output-format", "json")
+    assert code == 0
+    summary = json.loads(out)["summary"]
+    assert (summary["files"], summary["not_parsed"], summary["skipped"]) == (1, 1, 1)
+    assert err.startswith("Checked 1 file, 1 function in ")
+
+
+def test_errors_can_be_ignored_and_are_still_counted(project: Project):
+    project.write(a=CLEAN, b="what?")
+    code, out, err = project.run("check", "--strict", "--ignore", "HH900")
+    assert (code, out) == (0, "")
+    assert "1 not parsed, not listed because HH900 is ignored.\n" in err
+    (project.folder / "pyproject.toml").write_text(
+        '[tool.hyperheat]\nper-file-ignores = { "b.py" = ["HH900", "HH1"] }\n'
+    )
+    assert project.run("check", "--strict").code == 0
+    project.write(c="what?")
+    code, out, _ = project.run("check", "--strict")
+    assert (code, out) == (3, "HH900 not-parsed: c.py:1: expected Python, got a question\n")
+    code, _, err = project.run("check", "--select", "HH900")
+    assert (code, err) == (2, "--select: HH900 cannot be selected: it is always on unless it is ignored\n")
+
+
+def test_an_empty_path_is_not_the_current_folder(project: Project):
+    project.write(a=BUGGY)
+    for command in ("check", "fix"):
+        code, out, err = project.run(command, "")
+        assert (code, out) == (2, "")
+        assert err == "expected the path of a file or folder, got an empty one; the current folder is `.`\n"
+
+
+def test_files_that_are_not_python_are_refused_by_name(project: Project):
+    project.write(a=CLEAN)
+    (project.folder / "notes.md").write_text("# Notes\n")
+    (project.folder / "types.pyi").write_text("def f(a: int) -> int: ...\n")
+    code, out, err = project.run("check", "a.py", "notes.md")
+    assert (code, out) == (2, "")
+    assert err.startswith("notes.md: not a Python file: expected a name that ends with .py")
+    code, out, err = project.run("check", "types.pyi")
+    stub = "HH901 skipped: types.pyi: a stub file (.pyi): its functions have no code to check\n"
+    assert (code, out) == (0, stub)
+    assert err.startswith("Checked 0 files, 0 functions")
+    assert project.run("check").out == "", "stubs that are not named are no news"
+    (project.folder / "tool").write_text(BUGGY)
+    assert project.run("check", "tool").code == 1
+    (project.folder / "tool.cgi").write_text(f"#!/usr/bin/env python3\n{BUGGY}")
+    assert project.run("check", "tool.cgi").code == 1
+
+
 def test_several_outputs_at_once(project: Project):
     project.write(a=BUGGY)
     files = ["-o", "sarif:out.sarif", "-o", "report.html", "--output", "json:here/x:y", "-o", "out.xml"]
@@ -70,6 +134,40 @@ def test_several_outputs_at_once(project: Project):
     assert (project.folder / "report.html").read_text().startswith("<!DOCTYPE html>")
     assert places((project.folder / "here" / "x:y").read_text()) == [("a.py", 2, "A")]
     assert (project.folder / "out.xml").read_text().startswith('<testsuites name="hyperheat"')
+
+
+@pytest.mark.parametrize("words", [["-o"], ["--write-baseline", "--baseline"]], ids=["output", "baseline"])
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("missing/out.json", "missing/out.json: cannot be written: the folder missing does not exist"),
+        ("a.py/out.json", "a.py/out.json: cannot be written: the folder a.py is not a folder"),
+        ("folder.json", "folder.json: cannot be written: it is a folder"),
+        ("locked/out.json", "locked/out.json: cannot be written: the folder locked is read-only"),
+    ],
+)
+def test_an_output_that_cannot_be_written_is_told_before_the_scan(project: Project, words, name, sentence):
+    project.write(a=BUGGY)
+    for folder in ("folder.json", "locked"):
+        (project.folder / folder).mkdir()
+    allowed = os.access  # root may write anywhere
+    project.patch.setattr(
+        os, "access", lambda path, mode: Path(path).name != "locked" and allowed(path, mode)
+    )
+    code, out, err = project.run("check", *words, name)
+    assert (code, out) == (2, "")
+    assert err.replace(f"{project.folder}/", "") == f"{sentence}\n"
+    assert not project.scans
+
+
+def test_an_output_that_fails_later_is_told_in_one_sentence(project: Project):
+    project.write(a=BUGGY)
+    here = project.folder / "here"
+    here.mkdir()
+    project.patch.setattr("hyperheat.cli.outputs.check_output", lambda path: here.rmdir())
+    project.patch.setattr("hyperheat.cli.check.check_output", lambda path: here.rmdir())
+    code, _, err = project.run("check", "-o", "here/out.json")
+    assert (code, err) == (2, "here/out.json: cannot be written: No such file or directory\n")
 
 
 def test_an_output_may_be_a_device_and_stays_one(project: Project):
@@ -173,13 +271,14 @@ def test_standard_input_of_an_excluded_file_or_of_a_large_one(project: Project):
 
 
 def test_an_interrupt_leaves_what_there_is(project: Project):
-    project.write(a=BUGGY, b="stop", c=BUGGY)
+    project.write(a=CLEAN, b="stop", c=BUGGY, d=CLEAN)
 
     def interrupted(files, detector, **options):
-        for file in fake(files, detector, **options):
-            if file.path == "b.py":
-                raise KeyboardInterrupt
-            yield file
+        """The first worker is at b.py when the second one is done with c.py, which is yielded after b.py."""
+        a, _, c, _ = files
+        yield from fake([a], detector, **options)
+        list(fake([c], detector, **options))
+        raise KeyboardInterrupt
 
     from hyperheat.check import checker
 
@@ -190,8 +289,9 @@ def test_an_interrupt_leaves_what_there_is(project: Project):
     assert err == f"{project.folder / 'known.json'}: not written because the scan was interrupted\n"
     assert not (project.folder / "known.json").exists()
     code, out, err = project.run("check", "-o", "out.json")
-    assert (code, out) == (130, FRAME), err
-    assert "Interrupted: 2 of 3 files were not checked.\n" in err
+    assert (code, out) == (130, FRAME.replace("a.py", "c.py")), err
+    assert "Checked 2 files" in err
+    assert "Interrupted: 2 of 4 files were not checked.\n" in err
     assert "Interrupted" in json.loads((project.folder / "out.json").read_text())["summary"]["notes"][0]
 
 
@@ -212,8 +312,8 @@ def test_an_interrupt_leaves_what_there_is(project: Project):
         (["-o", "report"], "--output: expected FORMAT:FILE with a format of text, json,"),
         (["-o", "sarif:"], "--output: expected FORMAT:FILE"),
         (["-o", "a.json", "-o", "json:a.json"], "--output: expected different files, got 'a.json' twice"),
-        (["-o", "json:nowhere/a"], "No such file or directory"),
-        (["-o", "json:."], "expected a regular file or nothing, got a folder"),
+        (["-o", "json:nowhere/a"], "nowhere/a: cannot be written: the folder nowhere does not exist"),
+        (["-o", "json:."], ".: cannot be written: it is a folder"),
         (
             ["--stdin-filename", "a.py", "b.py"],
             "--stdin-filename cannot be used together with paths, such as 'b.py'",
@@ -273,7 +373,7 @@ OPTIONS = {
     "--output-format": ["--output-format", "jsonl"],
     "--output": ["--output", "out.json"],
     "--fail-on": ["--fail-on", "C"],
-    "--strict": ["--strict", "broken.txt"],
+    "--strict": ["--strict", "broken"],
     "--exit-zero": ["--exit-zero"],
     "--write-baseline": ["--write-baseline", "--baseline", "new.json"],
     "--stdin-filename": ["--stdin-filename", "stdin.py"],
@@ -290,7 +390,7 @@ OPTIONS = {
 @pytest.mark.parametrize("option", OPTIONS)
 def test_every_option_changes_something(project: Project, option: str):
     project.write(a=BUGGY)
-    (project.folder / "broken.txt").write_text("?")
+    (project.folder / "broken").write_text("?")
     commit_all(project.folder)
     project.write(b=BUGGY)
     (project.folder / ".gitignore").write_text("b.py\n")
@@ -315,7 +415,7 @@ def test_every_option_changes_something(project: Project, option: str):
         timeless = " ".join(word for word in err.split() if not word[0].isdigit())
         return code, out, timeless, files, str(project.scans), str(models)
 
-    without = run(*[word for word in words if word in ("broken.txt", "build/c.py")])
+    without = run(*[word for word in words if word in ("broken", "build/c.py")])
     assert run(*words) != without
 
 

@@ -10,6 +10,7 @@ A `Checker` does the same in steps, for programs that show progress, repair file
 """
 
 import os
+import re
 import sys
 import time
 import warnings
@@ -21,7 +22,7 @@ from pathlib import Path
 from hyperheat.check.baseline import Baseline, read_baseline
 from hyperheat.check.cache import Cache
 from hyperheat.check.changes import Changes, changes_since
-from hyperheat.check.discovery import MAX_BYTES, FoundFile, Selection, discover, is_excluded
+from hyperheat.check.discovery import MAX_BYTES, SUFFIXES, FoundFile, Selection, discover, is_excluded
 from hyperheat.check.filters import make_report
 from hyperheat.check.scan import LIMITS, scan_data, scan_files, scan_source
 from hyperheat.check.scanned_files import ScannedFile, Sources
@@ -34,14 +35,16 @@ from hyperheat.workers.limits import Limits
 __all__ = ["Checker", "Scan", "check_paths", "check_text"]
 
 _StrPath = str | os.PathLike[str]
+_PATH = re.compile(r"[^\n\r\0()=]{1,4096}")
 
 
 def check_text(source: str, *, path: str = "<source>") -> list[Finding]:
     """The findings of all tiers in a text of Python source, without those that its comments suppress.
 
     Runs in this process, with the model of the package and without limits on time and memory. Warns of functions that
-    were skipped. Raises ValueError if the text cannot be read.
+    were skipped. Raises ValueError if the text cannot be read, or is the path of a file.
     """
+    _refuse_path(source)
     file = scan_source(source, _builtin_detector(), path=path)
     for error in file.errors:
         reason = f"{path}:{error.line}: {error.reason}" if error.line else f"{path}: {error.reason}"
@@ -145,7 +148,14 @@ class Checker:
         found = discover(paths, root=self.root, selection=self._selection())
         files = [file for file in found.files if changes is None or changes.touch(file.path, 1, sys.maxsize)]
         notes = () if found.files or found.errors else ("No Python files found.",)
-        done: list[ScannedFile] = []
+        done: dict[
+            FoundFile, ScannedFile
+        ] = {}  # also files that wait for earlier ones, which a scan yields in order
+
+        def finish(file: ScannedFile) -> None:
+            done[file.file] = file
+            progress.advance(len(file.functions), of=file.file)
+
         interrupted = False
         try:
             with Progress(
@@ -156,21 +166,22 @@ class Checker:
                 every=None,
                 quiet=self.quiet,
             ) as progress:
-                for file in scan_files(
+                for _ in scan_files(
                     files,
                     self.detector,
                     jobs=self.settings.jobs or processors(),
                     cache=self.cache,
-                    progress=lambda file: progress.advance(len(file.functions)),
+                    progress=finish,
+                    part=progress.advance_part,
                     limits=self.limits,
                     max_bytes=self.max_bytes,
                 ):
-                    done.append(file)
+                    pass
         except KeyboardInterrupt:
             interrupted = True
             notes = (f"Interrupted: {len(files) - len(done)} of {len(files)} files were not checked.",)
         return self._scan(
-            tuple(done),
+            tuple(done[file] for file in files if file in done),
             found.errors,
             changes=changes,
             interrupted=interrupted,
@@ -225,6 +236,20 @@ class Checker:
             gitignore=self.settings.gitignore,
             force_exclude=self.settings.force_exclude,
             max_bytes=self.max_bytes,
+        )
+
+
+def _refuse_path(source: object) -> None:
+    """Raise ValueError for the path of a file in place of its text: it often is valid Python, without functions."""
+    if isinstance(source, os.PathLike) or (
+        isinstance(source, str)
+        and _PATH.fullmatch(source)
+        and (source.endswith(SUFFIXES) or Path(source).is_file())
+    ):
+        shown = os.fspath(source)
+        raise ValueError(
+            f"expected the text of Python source, got the path {shown!r}; to check a file, use "
+            f"hyperheat.check.check_paths([{shown!r}])"
         )
 
 

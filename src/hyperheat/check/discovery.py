@@ -9,10 +9,11 @@ Links inside searched folders are not followed: their targets are found under th
 """
 
 import os
+import re
 import stat
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,6 +46,8 @@ DEFAULT_EXCLUDES = (
 )
 """Folders that are left out unless they are named, in the syntax of .gitignore; `!build/` takes one back."""
 
+_STUB = ".pyi"
+_SHEBANG = re.compile(rb"#!.{0,200}python")
 _DEFAULTS = Globs.of(DEFAULT_EXCLUDES, "/")
 _IGNORE_FILE = ".gitignore"
 _MAX_IGNORE_BYTES = 200_000
@@ -81,10 +84,15 @@ class Discovered:
 def discover(paths: Sequence[str | os.PathLike[str]], *, root: Path, selection: Selection) -> Discovered:
     """The Python files of the given files and folders; relative paths start from `root`, and are shown so.
 
-    Raises FileNotFoundError if nothing is at a given path: a misspelled name must not look like a clean scan.
+    Raises FileNotFoundError if nothing is at a given path, and ValueError if a given file is not Python: neither may
+    look like a clean scan.
     """
     root = Path(os.path.abspath(root))
     for path in paths:
+        if not os.fspath(path):
+            raise ValueError(
+                "expected the path of a file or folder, got an empty one; the current folder is `.`"
+            )
         if not os.path.lexists(root / path):
             raise FileNotFoundError(f"{os.fspath(path)}: no such file or folder")
     search = _Search(root, [_absolute(path, root) for path in paths], selection)
@@ -127,8 +135,15 @@ class _Search:
             return
         if folder:
             self._walk(path)
-        else:
+        elif path.suffix == _STUB:
+            self._skip(path, "a stub file (.pyi): its functions have no code to check")
+        elif _may_be_python(path):
             self._add(path)
+        else:
+            raise ValueError(
+                f"{shown_path(path, self.root)}: not a Python file: expected a name that ends with "
+                f"{', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}, or a first line such as #!/usr/bin/env python3"
+            )
 
     def _walk(self, top: Path) -> None:
         stack = [(top, self._ignores_above(top))]
@@ -264,6 +279,15 @@ class _Search:
 
     def _skip(self, path: Path, reason: str) -> None:
         self.errors.append(ScanError(path=shown_path(path, self.root), rule="HH901", reason=reason))
+
+
+def _may_be_python(path: Path) -> bool:
+    """Whether a named file is read as Python: by its ending, because it has none, or by its first line."""
+    if path.name.endswith(SUFFIXES) or not path.suffix or not path.is_file():
+        return True
+    with suppress(OSError), path.open("rb") as file:
+        return _SHEBANG.match(file.read(256)) is not None
+    return True
 
 
 def _absolute(path: str | os.PathLike[str], root: Path) -> Path:

@@ -6,7 +6,7 @@ a threshold.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import hyperheat
@@ -18,6 +18,7 @@ from hyperheat.check.suppressions import Suppressed, suppress
 from hyperheat.detector.calibration import HELD_OUT, Calibration
 from hyperheat.detector.detector import Detector
 from hyperheat.report.finding import LEVELS, Finding, Model, Report, ScanError, Summary, sort_findings
+from hyperheat.report.rules import RULES
 
 __all__ = ["make_report"]
 
@@ -43,14 +44,15 @@ def make_report(
     changed = {file.path: _changed_functions(file, changes) for file in files}
     compared = _compare(files, commented, baseline)
     left = [finding for finding in compared.new if _stands_in(finding, changed[finding.path])]
+    told, ignored = _not_ignored(files, errors, settings)
     hidden = Counter(finding.tier for finding in left if not threshold.shows(finding))
     summary = Summary(
-        files=len(files),
+        files=sum(file.is_checked for file in files),
         functions=sum(map(len, changed.values())),
         hidden={tier: hidden[tier] for tier in LEVELS if hidden[tier]},
         suppressed=sum(len(of_file.quiet) for of_file in commented.values()),
         known=len(compared.known),
-        notes=(*threshold.notes, *_notes(commented, compared)),
+        notes=(*threshold.notes, *_notes(commented, compared), *_ignored_notes(ignored)),
         cached=sum(file.cached for file in files),
         seconds=seconds,
     )
@@ -59,7 +61,7 @@ def make_report(
         version=hyperheat.__version__,
         model=Model(name=detector.name, sha256=detector.sha256),
         findings=tuple(finding for finding in left if threshold.shows(finding)),
-        errors=(*errors, *(error for file in files for error in file.errors)),
+        errors=told,
         summary=summary,
         heat=tuple(
             function.heat
@@ -133,6 +135,23 @@ def _changed_functions(file: ScannedFile, changes: Changes | None) -> tuple[Scan
 
 def _stands_in(finding: Finding, functions: Iterable[ScannedFunction]) -> bool:
     return any(function.line <= finding.line <= function.end_line for function in functions)
+
+
+def _not_ignored(
+    files: Sequence[ScannedFile], errors: Iterable[ScanError], settings: Settings
+) -> tuple[tuple[ScanError, ...], Counter[str]]:
+    """What was not checked, without what the settings ignore, which is counted by rule."""
+    placed = [(error, None) for error in errors]
+    placed += [(error, file.file.path) for file in files for error in file.errors]
+    told = tuple(error for error, path in placed if not settings.ignores(error.rule, path))
+    ignored = Counter(error.rule for error, path in placed if settings.ignores(error.rule, path))
+    return told, ignored
+
+
+def _ignored_notes(ignored: Mapping[str, int]) -> Iterator[str]:
+    for rule, count in sorted(ignored.items()):
+        what = RULES[rule].name.replace("-", " ")
+        yield f"{count} {what}, not listed because {rule} is ignored."
 
 
 def _notes(commented: Mapping[str, Suppressed], compared: Compared) -> list[str]:

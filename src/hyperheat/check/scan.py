@@ -65,13 +65,20 @@ def scan_files(
     jobs: int,
     cache: Cache | None = None,
     progress: Callable[[ScannedFile], None] | None = None,
+    part: Callable[[FoundFile, int, int], None] | None = None,
     limits: Limits = LIMITS,
     max_bytes: int = MAX_BYTES,
 ) -> Iterator[ScannedFile]:
-    """Scan files in worker processes and yield them in order; `progress` is updated as each one finishes."""
-    scan = _Scanner(list(files), detector, cache, progress, limits, max_bytes)
+    """Scan files in worker processes and yield them in order.
+
+    `progress` is called as each file finishes, and `part` while a worker is at it, with the number of its functions that
+    are done and of all.
+    """
+    scan = _Scanner(list(files), detector, cache, progress, part, limits, max_bytes)
     work = _Work(detector, limits, max_bytes)
-    for job, result in run_in_workers(work, scan.jobs(), detector, workers=jobs, limits=limits):
+    for job, result in run_in_workers(
+        work, scan.jobs(), detector, workers=jobs, limits=limits, on_part=scan.take_part
+    ):
         scan.finish(job, result)
         yield from scan.in_order()
     yield from scan.in_order()
@@ -104,10 +111,15 @@ class _Scanner:
         detector: Detector,
         cache: Cache | None,
         progress: Callable[[ScannedFile], None] | None,
+        part: Callable[[FoundFile, int, int], None] | None,
         limits: Limits,
         max_bytes: int,
     ) -> None:
         self.stored = 0
+        self._part = part
+        self._counts: dict[
+            int, tuple[int, int]
+        ] = {}  # functions done and in all, of files that are with a worker
         self._files, self._calibration = files, detector.calibration
         self._cache, self._progress = cache, progress
         self._limits, self._max_bytes = (
@@ -137,8 +149,19 @@ class _Scanner:
             self._known[number] = {} if entry is None else entry.record.known
             yield _Job(number, data, frozenset(self._known[number]))
 
+    def take_part(self, job: _Job, part: PartialRecord) -> None:
+        """Count what a worker has done of a file."""
+        if self._part is None:
+            return
+        done, listed = self._counts.get(job.number, (0, 0))
+        done += len(part.known) + len(part.refused) + sum(f.digest in job.known for f in part.functions)
+        listed += len(part.functions)
+        self._counts[job.number] = done, listed
+        self._part(self._files[job.number], done, listed)
+
     def finish(self, job: _Job, result: list[PartialRecord] | Lost) -> None:
         """Take what a worker found, all of it or what was done before it was lost."""
+        self._counts.pop(job.number, None)
         known = self._known.pop(job.number, {})
         file, sha256 = self._files[job.number], sha256_of(job.data)
         record = _record(result, known)
@@ -226,11 +249,19 @@ def model_errors() -> Iterator[None]:
 
 
 def run_in_workers(
-    work: Callable[[JobT], Any], jobs: Iterable[JobT], detector: Detector, *, workers: int, limits: Limits
+    work: Callable[[JobT], Any],
+    jobs: Iterable[JobT],
+    detector: Detector,
+    *,
+    workers: int,
+    limits: Limits,
+    on_part: Callable[[JobT, Any], object] | None = None,
 ) -> Iterator[tuple[JobT, Any]]:
-    """Do jobs in processes with limits, in which the detector is loaded."""
+    """Do jobs in processes with limits, in which the detector is loaded; `on_part` sees each part of a result at once."""
     prepare = partial(load_once, detector.folder, detector.key)
-    return run_jobs(work, jobs, workers=workers, limits=limits, preload=MODULES, prepare=prepare)
+    return run_jobs(
+        work, jobs, workers=workers, limits=limits, preload=MODULES, prepare=prepare, on_part=on_part
+    )
 
 
 def load_scorer(detector: Detector, limits: Limits = LIMITS) -> "Scorer":

@@ -78,6 +78,12 @@ class ScannedFile:
         """The path that reports show."""
         return self.file.shown
 
+    @property
+    def is_checked(self) -> bool:
+        """Whether the file could be read; its single functions may have been skipped."""
+        whole = any(error.rule == "HH900" or error.line is None for error in self.errors)
+        return bool(self.functions) or not whole
+
     def data(self) -> bytes | str | None:
         """What was scanned; None if it could not be read, or has changed since."""
         if self.sha256 is None:

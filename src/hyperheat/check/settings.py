@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 SELECTABLE = tuple(rule.id for rule in RULES.values() if rule.kinds)
-"""The rules that can be selected and ignored."""
+"""The rules that can be selected; those about files can only be ignored."""
 
 _FILE = "pyproject.toml"
 _MAX_BYTES = 1_000_000
@@ -83,6 +83,11 @@ class Settings:
         """The rules that are looked for in a file, given by its absolute path."""
         ignored = (rules for globs, rules in self.per_file_ignores if globs.cover(path))
         return self.rules.difference(*ignored)
+
+    def ignores(self, rule: str, path: Path | None) -> bool:
+        """Whether a rule about files is ignored in a file, given by its absolute path, or None if it is not known."""
+        ignored = (rules for globs, rules in self.per_file_ignores if path is not None and globs.cover(path))
+        return any(rule in rules for rules in (self.ignore, *ignored))
 
 
 def find_settings(start: Path) -> Path | None:
@@ -208,10 +213,19 @@ def _rules(value: object, folder: Path) -> tuple[str, ...]:
     chosen = set()
     for text in _texts(value, folder):
         ids = [rule for rule in SELECTABLE if text.startswith("HH") and rule.startswith(text)]
+        if not ids and text in RULES:
+            raise SettingsError(f"{text} cannot be selected: it is always on unless it is ignored")
         if not ids:
             raise SettingsError(f"unknown rule {text!r:.200}: {_unknown(text, SELECTABLE)}")
         chosen.update(ids)
     return tuple(sorted(chosen))
+
+
+def _ignored(value: object, folder: Path) -> tuple[str, ...]:
+    """The same for rules to ignore; those about files, such as HH900, are named in full."""
+    files = [text for text in _texts(value, folder) if text in RULES and text not in SELECTABLE]
+    others = [text for text in _texts(value, folder) if text not in files]
+    return tuple(sorted({*files, *_rules(others, folder)}))
 
 
 def _texts(value: object, _: Path) -> tuple[str, ...]:
@@ -234,7 +248,7 @@ def _per_file(value: object, folder: Path) -> tuple[tuple[Globs, tuple[str, ...]
     if not isinstance(value, dict):
         raise SettingsError(f"expected rules by glob, got {value!r:.200}")
     _check_count(value)
-    return tuple((Globs.of([str(glob)], folder), _rules(rules, folder)) for glob, rules in value.items())
+    return tuple((Globs.of([str(glob)], folder), _ignored(rules, folder)) for glob, rules in value.items())
 
 
 def _share(value: object, _: Path) -> float:
@@ -269,7 +283,7 @@ def _flag(value: object, _: Path) -> bool:
 
 _READERS: dict[str, Callable[[object, Path], Any]] = {
     "select": _rules,
-    "ignore": _rules,
+    "ignore": _ignored,
     "exclude": _globs,
     "per-file-ignores": _per_file,
     "min-confidence": _share,

@@ -2,10 +2,11 @@
 
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from hyperheat.cli.options import DEFAULTS, OUTPUT, ScanOptions, Tier, flag, make_checker, read_settings
-from hyperheat.cli.outputs import Format, Output, colourful, parse_outputs, put, write_output
+from hyperheat.cli.outputs import Format, Output, check_output, colourful, parse_outputs, put, write_output
 from hyperheat.cli.refusal import fail
 
 if TYPE_CHECKING:
@@ -60,11 +61,14 @@ def check(
 
     try:
         outputs = parse_outputs(output, FORMATS)
+        for file in outputs:
+            check_output(file.path)
         names = _names(paths, stdin_filename)
         more = {"fail-on": fail_on, "strict": True if strict else None}
         settings = _show_what_fails(read_settings(names, options, more))
         if write_baseline:
             _refuse_part(options, stdin_filename)
+            check_output(settings.baseline or Path())
         checker = make_checker(options, settings)
         baseline = None if write_baseline else checker.read_baseline()
         scan = checker.scan_paths(names) if stdin_filename is None else _scan_stdin(checker, stdin_filename)

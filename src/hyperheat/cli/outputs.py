@@ -8,7 +8,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal, NamedTuple, TextIO
 
-__all__ = ["Format", "Output", "colourful", "flush_output", "parse_outputs", "put", "write_output"]
+__all__ = [
+    "Format",
+    "Output",
+    "check_output",
+    "colourful",
+    "flush_output",
+    "parse_outputs",
+    "put",
+    "write_output",
+]
 
 Format = Literal["text", "json", "jsonl", "sarif", "github", "junit", "html"]
 """The formats by name, written here too so that help needs none of them; a test compares."""
@@ -49,6 +58,23 @@ def parse_outputs(texts: Iterable[str], formats: Iterable[str]) -> list[Output]:
     return found
 
 
+def check_output(path: Path) -> None:
+    """Raise OSError in one sentence if a file cannot be written: better before a scan than after it."""
+    from hyperheat.files import kind_of_file, refuse_links
+
+    if _is_stream(path):
+        return
+    refuse_links(path, Path.cwd())
+    folder = path.parent
+    if not folder.is_dir():
+        there = "is not a folder" if os.path.lexists(folder) else "does not exist"
+        raise OSError(f"{path}: cannot be written: the folder {folder} {there}")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise OSError(f"{path}: cannot be written: the folder {folder} is read-only")
+    if path.exists() and not path.is_file():
+        raise OSError(f"{path}: cannot be written: it is {kind_of_file(path.stat().st_mode)}")
+
+
 def write_output(path: Path, text: str) -> None:
     """Write a file atomically, never through a link; write to a pipe or a device directly. Raises OSError."""
     from hyperheat.files import refuse_links, write_whole
@@ -56,9 +82,12 @@ def write_output(path: Path, text: str) -> None:
     data = text.encode("utf-8", "backslashreplace")
     if _is_stream(path):
         path.write_bytes(data)
-    else:
-        refuse_links(path, Path.cwd())
+        return
+    refuse_links(path, Path.cwd())
+    try:
         write_whole(path, data)
+    except OSError as error:
+        raise OSError(f"{path}: cannot be written: {error.strerror or error}") from None
 
 
 def _is_stream(path: Path) -> bool:

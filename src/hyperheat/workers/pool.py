@@ -34,12 +34,14 @@ def run_jobs(
     limits: Limits,
     preload: Sequence[str] = (),
     prepare: Callable[[], object] | None = None,
+    on_part: Callable[[JobT, Any], object] | None = None,
 ) -> Generator[tuple[JobT, Result | Lost], None, None]:
     """Run jobs in worker processes and yield each with its result as soon as it is done.
 
     A process starts only when there is a job for it. `work`, jobs and results are sent through pipes, so their types must be
     defined in modules. An error loses only its job, but a WorkersError stops everything. If `work` is a generator, the
-    result is the list of what it yields; a lost job keeps the parts that arrived.
+    result is the list of what it yields; a lost job keeps the parts that arrived. `on_part` is called with the job and
+    each part as soon as it arrives.
 
     Where processes can be copied, workers are copies of one that has imported the modules in `preload`, and calls
     `prepare` before each copy. Its errors are for the work to meet again.
@@ -50,7 +52,7 @@ def run_jobs(
     try:
         while True:
             while len(team) < workers and (job := next(left, None)) is not None:
-                team.append(_Worker(setup, preload, prepare, job))
+                team.append(_Worker(setup, preload, prepare, job, on_part))
             if not team:
                 return
             for worker in _speaking(team):
@@ -73,8 +75,14 @@ class _Worker(Generic[JobT, Result]):
     """A process and its job, which is sent when the process has started and reads, so that sending never blocks."""
 
     def __init__(
-        self, setup: Setup, preload: Sequence[str], prepare: Callable[[], object] | None, job: JobT
+        self,
+        setup: Setup,
+        preload: Sequence[str],
+        prepare: Callable[[], object] | None,
+        job: JobT,
+        on_part: Callable[[JobT, Any], object] | None,
     ) -> None:
+        self._on_part = on_part
         self._setup, self._preload, self._prepare = setup, preload, prepare
         self.job = job
         self._parts: list[Any] = []
@@ -114,6 +122,8 @@ class _Worker(Generic[JobT, Result]):
                 return self._finished(said)
             if isinstance(said, Part):
                 self._parts.append(said.value)
+                if self._on_part is not None:
+                    self._on_part(self.job, said.value)
             else:
                 self.give(self.job)
                 return None
