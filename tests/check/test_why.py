@@ -65,11 +65,15 @@ def test_a_token_is_named_at_its_place() -> None:
 
 
 def test_a_relation_is_named_without_a_place() -> None:
-    why = explain(lambda sample: "CtrlF" in sample.graph.relations)
-    (cause,) = why.causes
+    count = question_of().sample.graph.relations.count("MayWrite")
+    rewrite = next(
+        index for index, rewrite in enumerate(question_of().rewrites) if rewrite.original == "price"
+    )
+    why = explain(lambda sample: sample.graph.relations.count("MayWrite") == count, rewrite)
+    (cause,) = [cause for cause in why.causes if cause.kind == "relation"]
     assert (cause.kind, cause.text, cause.start, cause.end, cause.spans) == (
         "relation",
-        "CtrlF",
+        "MayWrite",
         None,
         None,
         (),
@@ -82,6 +86,17 @@ def test_what_speaks_against_a_finding_is_listed_apart() -> None:
     (cause,) = why.against
     assert cause.text == "+="
     assert why.probability - cause.change == pytest.approx(0.89, abs=0.01)
+
+
+def test_small_changes_are_not_named() -> None:
+    question = question_of()
+
+    def score(sample: Sample) -> SampleScores:
+        weights = np.full(len(sample.candidates), 1e-6)
+        weights[0] = 999.0 if ">" in sample.graph.labels else 500.0  # 0.999 and 0.998
+        return scores_of(sample, weights)
+
+    assert find_why(question, score, 0).causes == ()
 
 
 def test_nothing_is_named_where_nothing_matters() -> None:

@@ -5,7 +5,8 @@
         print(cause.text, why.probability, "->", why.probability - cause.change)
 
 The method is occlusion: one part of the function's hypergraph is removed (`detector.occlusion`), the detector is asked
-again, and the part counts by how much that changes the probability of the finding. It says what this model looked at, not
+again, and the part counts by how much that changes the probability of the finding. One copy is scored at a time: with
+numpy, batches of copies are no faster. It says what this model looked at, not
 what is wrong with the code. Parts that only work together are missed, since each is removed alone.
 
 The work is limited by a count, not by time, so that the same function always gets the same answer; parts near the place
@@ -30,7 +31,7 @@ _MOST_CAUSES = 6
 _MOST_REPAIRS = 3
 _LEAST_REPAIR = 0.001
 _DIGITS = 4
-_LEAST_CHANGE = 0.2  # of the log-odds; less is not worth telling
+_LEAST_CHANGE, _LEAST_LOG_ODDS = 0.005, 0.2  # that are worth telling, of the probability and of its log-odds
 _LONGEST = 40  # characters of a text
 
 
@@ -91,10 +92,10 @@ def find_why(question: Question, score: Score, rewrite: int, *, work: int = _WOR
     probability = _probability(scores.findings[rewrite])
     causes = []
     for part in tried:
-        without = score(replace(sample, graph=remove(sample.graph, part)))
-        change = probability - _probability(without.findings[rewrite])
-        if abs(_log_odds(probability) - _log_odds(probability - change)) >= _LEAST_CHANGE:
-            causes.append(_cause(part, round(change, _DIGITS)))
+        without = score(replace(sample, graph=remove(sample.graph, [part])))
+        change = round(probability - _probability(without.findings[rewrite]), _DIGITS)
+        if _matters(probability, change):
+            causes.append(_cause(part, change))
     causes.sort(key=lambda cause: -cause.change)  # stable: of equal ones, the nearest comes first
     return Why(
         probability=probability,
@@ -138,6 +139,11 @@ def _alternatives(question: Question, scores: SampleScores, rewrite: int) -> tup
 def _probability(logarithm: float) -> float:
     """Rounded, so that the last bits of a processor's arithmetic decide nothing."""
     return round(math.exp(logarithm), _DIGITS)
+
+
+def _matters(probability: float, change: float) -> bool:
+    shift = _log_odds(probability) - _log_odds(probability - change)
+    return abs(change) >= _LEAST_CHANGE and abs(shift) >= _LEAST_LOG_ODDS
 
 
 def _log_odds(probability: float) -> float:
