@@ -50,6 +50,7 @@ __all__ = [
     "MAX_LINE",
     "MAX_NODES",
     "MAX_PLACES",
+    "Detail",
     "Question",
     "Score",
     "analyse",
@@ -57,6 +58,7 @@ __all__ = [
     "analyse_text",
     "answer",
     "make_question",
+    "rank_candidates",
     "read_module",
     "read_text",
     "try_model",
@@ -244,35 +246,57 @@ def _digest(lines: str, function: FunctionGraph) -> str:
     return digest.hexdigest()[:32]
 
 
-def answer(question: Question, score: Score, calibration: Calibration) -> FunctionRecord:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Detail:
+    """How much the record of a function tells: places, repairs of each, and the least confidence worth telling."""
+
+    places: int = MAX_PLACES
+    repairs: int = 1 + ALTERNATIVES
+    least: float = _LEAST
+    unlikely: bool = False
+    """Whether to tell of places that are less likely than the assumed share of buggy functions."""
+
+
+_REPORTED = Detail()
+
+
+def answer(
+    question: Question, score: Score, calibration: Calibration, detail: Detail = _REPORTED
+) -> FunctionRecord:
     """The record of a function; one with fewer candidates than any that was measured is not scored."""
     lines = _line_starts(question.function)
     if len(question.rewrites) < max(1, calibration.min_candidates):
         return FunctionRecord(lines)
     scores = score(question.sample)
     findings, locations = np.round(scores.findings, _DIGITS), np.round(scores.locations, _DIGITS)
+    places: list[PlaceRecord] = []
+    for chosen in rank_candidates(scores)[: detail.places]:
+        sure = calibration.confidence(float(findings[chosen[0]]))
+        if places and sure < calibration.bug_rate and not detail.unlikely:
+            break
+        places.append(_place(question, chosen[: detail.repairs], findings, calibration, detail.least))
+    heat = tuple(_heat(question, scores, locations, calibration, detail.least))
+    return FunctionRecord(lines, _probability(scores.no_bug), tuple(places), heat)
+
+
+def rank_candidates(scores: SampleScores) -> list[list[int]]:
+    """The candidates of each place, surest first; places in the order of their surest ones, as in a record."""
+    findings = np.round(scores.findings, _DIGITS)
     order = np.lexsort((np.arange(len(findings)), -findings))
     by_place: dict[int, list[int]] = {}
     for candidate in order.tolist():
         by_place.setdefault(int(scores.location_of[candidate]), []).append(candidate)
-    places: list[PlaceRecord] = []
-    for chosen in list(by_place.values())[:MAX_PLACES]:
-        sure = calibration.confidence(float(findings[chosen[0]]))
-        if places and sure < calibration.bug_rate:
-            break
-        places.append(_place(question, chosen[: 1 + ALTERNATIVES], findings, calibration))
-    heat = tuple(_heat(question, scores, locations, calibration))
-    return FunctionRecord(lines, _probability(scores.no_bug), tuple(places), heat)
+    return list(by_place.values())
 
 
 def _place(
-    question: Question, chosen: list[int], findings: np.ndarray, calibration: Calibration
+    question: Question, chosen: list[int], findings: np.ndarray, calibration: Calibration, least: float
 ) -> PlaceRecord:
     repairs = [
         _repair(question, question.rewrites[candidate], calibration.confidence(float(findings[candidate])))
         for candidate in chosen
     ]
-    others = [other for other in repairs[1:] if other.confidence >= _LEAST]
+    others = [other for other in repairs[1:] if other.confidence >= least]
     location, probability = question.rewrites[chosen[0]].location, _probability(float(findings[chosen[0]]))
     return PlaceRecord(location.start, location.end, probability, (repairs[0], *others))
 
@@ -288,13 +312,13 @@ def _repair(question: Question, rewrite: Rewrite, confidence: float) -> RepairRe
 
 
 def _heat(
-    question: Question, scores: SampleScores, locations: np.ndarray, calibration: Calibration
+    question: Question, scores: SampleScores, locations: np.ndarray, calibration: Calibration, least: float
 ) -> Iterator[HeatRecord]:
     """The places that are suspicious at all, and how suspicious they are."""
     _, first = np.unique(scores.location_of, return_index=True)
     for location, candidate in enumerate(first.tolist()):
         sure = calibration.confidence(float(locations[location]))
-        if sure >= _LEAST:
+        if sure >= least:
             span = question.rewrites[candidate].location
             yield HeatRecord(span.start, span.end, sure)
 

@@ -41,6 +41,7 @@ __all__ = [
     "scan_data",
     "scan_files",
     "scan_source",
+    "score_in_worker",
 ]
 
 LIMITS = Limits(seconds=300, work_seconds=10, memory=1 << 30)
@@ -227,14 +228,17 @@ class _Work:
     def __call__(self, job: _Job) -> Iterator[PartialRecord]:
         from hyperheat.check.analysis import analyse_parts
 
+        score = partial(score_in_worker, self.detector, self.limits)
         most, calibration = self.max_bytes, self.detector.calibration
-        return analyse_parts(job.data, job.known, self._score, calibration, max_characters=most)
+        return analyse_parts(job.data, job.known, score, calibration, max_characters=most)
 
-    def _score(self, sample: "Sample") -> "SampleScores":
-        with model_errors():
-            scorer = load_scorer(self.detector, self.limits)
-            self.limits.begin_job()
-            return _score(scorer, sample)
+
+def score_in_worker(detector: Detector, limits: Limits, sample: "Sample") -> "SampleScores":
+    """What the detector says of a function, within the limits for one function."""
+    with model_errors():
+        scorer = load_scorer(detector, limits)
+        limits.begin_job()
+        return _score(scorer, sample)
 
 
 @contextmanager
