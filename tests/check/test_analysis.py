@@ -9,14 +9,15 @@ import pytest
 from tests.check.scores import CALIBRATION, pseudo_scores, scores_of
 
 from hyperheat.check import analysis as limits
-from hyperheat.check.analysis import analyse, analyse_text
+from hyperheat.check.analysis import analyse, analyse_edited, analyse_text
 from hyperheat.check.discovery import FoundFile
-from hyperheat.check.records import ErrorRecord, FileRecord
+from hyperheat.check.records import ErrorRecord, FileRecord, join_parts, key_of_lines
 from hyperheat.check.scanned_files import ScannedFile, read_record
 from hyperheat.detector import SampleScores
 from hyperheat.detector.calibration import Calibration
 from hyperheat.detector.sample import Candidates, Sample
 from hyperheat.report.finding import Finding
+from hyperheat.report.source import SourceText
 from hyperheat.rewrites import KINDS
 
 Weigh = Callable[[Candidates], np.ndarray]
@@ -161,3 +162,52 @@ def test_a_function_that_is_too_large_leaves_the_others_alone(monkeypatch):
         ("HH901", 3, "the function many: expected at most 5 candidates, got more"),
         ("HH901", 5, "the function large: expected at most 60 nodes, got 101"),
     ]
+
+
+TWO = "def f(a, b):\n    return g(a, b)\n\n\ndef h(c, d):\n    return f(c, d)\n"
+
+
+def edited(before: str, after: str) -> tuple[FileRecord, FileRecord, int]:
+    """The record before an edit, that after it by guessing, and how many functions were scored for it."""
+    old = analyse_text(before, (), pseudo_scores, CALIBRATION)
+    source = SourceText(before)
+    guesses = {
+        key_of_lines(name, source.lines(line, line + len(old.known[digest].lines) - 1)): digest
+        for name, line, digest in old.functions
+    }
+    scored = []
+
+    def score(sample: Sample) -> SampleScores:
+        scored.append(sample)
+        return pseudo_scores(sample)
+
+    known = old.known.keys()
+    new = join_parts(analyse_edited(after, guesses, known, score, CALIBRATION), known)
+    return old, new, len(scored)
+
+
+def test_after_an_edit_only_changed_functions_are_scored_and_others_may_move():
+    after = "import os\n\n" + TWO.replace("f(c, d)", "f(d, c)")
+    old, new, scored = edited(TWO, after)
+    assert scored == 1
+    assert new.functions[0].digest == old.functions[0].digest
+    assert [function.line for function in new.functions] == [3, 7]
+    assert analyse_text(after, (), pseudo_scores, CALIBRATION).known == {
+        new.functions[0].digest: old.known[new.functions[0].digest],
+        **new.known,
+    }
+
+
+def test_what_an_edit_changes_elsewhere_is_a_guess_until_the_whole_text_is_read():
+    after = TWO.replace("def f(a, b)", "def f(x, a, b)")  # the call in h is bound to other parameters
+    old, new, scored = edited(TWO, after)
+    whole = analyse_text(after, (), pseudo_scores, CALIBRATION)
+    assert scored == 1
+    assert new.functions[0] == whole.functions[0]
+    assert new.functions[1].digest == old.functions[1].digest != whole.functions[1].digest
+
+
+def test_an_edited_text_that_cannot_be_read_is_an_error():
+    _, new, scored = edited(TWO, TWO + "def")
+    assert (new.functions, scored) == ((), 0)
+    assert [error.rule for error in new.errors] == ["HH900"]

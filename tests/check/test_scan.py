@@ -102,7 +102,7 @@ def test_entries_that_were_forged_are_made_again(project, detector):
 
 def test_known_results_start_no_worker(project, detector, monkeypatch):
     cold = report(scan_project(project, detector), detector)
-    monkeypatch.setattr("hyperheat.workers.pool._Worker", lambda *_: pytest.fail("a worker started"))
+    monkeypatch.setattr("hyperheat.workers.pool.PoolWorker", lambda *_: pytest.fail("a worker started"))
     assert report(scan_project(project, detector), detector) == cold
 
 

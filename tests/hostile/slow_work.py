@@ -16,7 +16,7 @@ class SlowWork(_Work):
     """What a worker does with a job."""
 
     def __call__(self, job: _Job) -> Iterator[PartialRecord]:
-        for number, part in enumerate(super().__call__(job)):
+        for number, part in enumerate(filter(None, super().__call__(job))):
             if number > DONE:
                 time.sleep(600)
             yield part

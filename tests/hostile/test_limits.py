@@ -51,7 +51,7 @@ def test_what_was_done_before_a_limit_struck_is_kept_and_the_rest_is_not_paid_ag
         ("HH901", 9, "16 more functions were not checked"),
     ]
     with monkeypatch.context() as patch:
-        patch.setattr("hyperheat.workers.pool._Worker", lambda *_: pytest.fail("a worker started"))
+        patch.setattr("hyperheat.workers.pool.PoolWorker", lambda *_: pytest.fail("a worker started"))
         again = scan(slow, detector, cache, FEW_SECONDS)
         less = scan(slow, detector, cache, replace(FEW_SECONDS, seconds=1))
     assert again.functions == less.functions == first.functions

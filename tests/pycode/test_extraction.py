@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hyperheat.hypergraph import Position
-from hyperheat.pycode import SourceError, extract, extract_function
+from hyperheat.pycode import SourceError, extract, extract_function, outline
 from hyperheat.pycode.calls.project import ProjectIndex
 from hyperheat.pycode.syntax.function_syntax import FunctionSyntax
 from hyperheat.pycode.syntax.python_source import PythonSource
@@ -57,6 +57,14 @@ def test_one_graph_per_outermost_function_in_source_order():
         ("last", (28, 12, 28, 28)),
     ]
     assert functions[2].source == "".join(MODULE.splitlines(keepends=True)[16:19])
+
+
+def test_an_outline_finds_the_same_functions_and_reads_them_one_by_one():
+    found, module = outline(MODULE), extract(MODULE)
+    assert [(f.name, f.line, f.end_line) for f in found.functions] == [
+        (f.name, f.span[0], f.span[2]) for f in module.functions
+    ]
+    assert tuple(map(found.read, found.functions)) == module.functions
 
 
 def test_calls_are_counted():

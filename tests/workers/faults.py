@@ -5,6 +5,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
+from typing import Any
 
 from hyperheat.workers.worker import WorkersError
 
@@ -64,3 +65,33 @@ def obey(order: str) -> str:
     if order == "threads":
         return os.environ["OMP_NUM_THREADS"]
     return order.upper()
+
+
+def count_up(most: int) -> Iterator[int | None]:
+    """Numbers, with moments between them at which the work may be given up."""
+    for number in range(most):
+        yield number
+        yield None
+
+
+def obey_some(order: str) -> Any:
+    """Work that tells its process: at the end, before it goes on for ever, or before it hangs."""
+    return {"endless": _endless, "hang": _hang}[order]() if order in ("endless", "hang") else _say(order)
+
+
+def _say(order: str) -> object:
+    return os.getpid() if order == "pid" else order.upper()
+
+
+def _endless() -> Iterator[int | None]:
+    yield os.getpid()
+    while True:
+        time.sleep(0.01)
+        yield None
+
+
+def _hang() -> Iterator[int]:
+    try:
+        yield os.getpid()
+    finally:  # also when it is asked to stop
+        time.sleep(600)

@@ -5,6 +5,9 @@
 Every function becomes a question for the detector; the answer is made into places, repairs, messages, confidence and
 heat, from log-probabilities that are rounded first, so that the last bits of a processor's arithmetic decide nothing.
 
+After an edit, `analyse_edited` takes the results of functions whose text is the same for granted, and reads only the
+others: a guess, because what the rest of a file says about names and calls may have changed, to be confirmed by `analyse`.
+
 A file may be hostile, so scans call this in processes that can be killed.
 """
 
@@ -13,7 +16,7 @@ import hashlib
 import math
 import re
 import warnings
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
@@ -30,13 +33,22 @@ from hyperheat.check.records import (
     PlaceRecord,
     RepairRecord,
     join_parts,
+    key_of_lines,
 )
 from hyperheat.check.suppressions import find_suppressions
 from hyperheat.detector import SampleScores, Scorer
 from hyperheat.detector.calibration import Calibration
 from hyperheat.detector.manifest import ModelError
 from hyperheat.detector.sample import Origin, Sample, encode_candidates
-from hyperheat.pycode import FunctionGraph, ModuleGraphs, SourceError, TooMuchSource, extract
+from hyperheat.pycode import (
+    FunctionGraph,
+    ModuleGraphs,
+    SourceError,
+    TooMuchSource,
+    UnreadFunction,
+    extract,
+    outline,
+)
 from hyperheat.pycode.syntax.python_source import MAX_CHARACTERS, PythonSource
 from hyperheat.report.source import SourceText
 from hyperheat.rewrites import KINDS, Rewrite, candidates, edits_in_file
@@ -54,6 +66,7 @@ __all__ = [
     "Question",
     "Score",
     "analyse",
+    "analyse_edited",
     "analyse_parts",
     "analyse_text",
     "answer",
@@ -109,7 +122,7 @@ def analyse(data: bytes, known: Collection[str], score: Score, calibration: Cali
 
 def analyse_text(text: str, known: Collection[str], score: Score, calibration: Calibration) -> FileRecord:
     """The same from the text of a file."""
-    return join_parts(_text_parts(text, known, score, calibration, MAX_CHARACTERS), known)
+    return join_parts(analyse_edited(text, {}, known, score, calibration), known)
 
 
 def analyse_parts(
@@ -119,42 +132,61 @@ def analyse_parts(
     calibration: Calibration,
     *,
     max_characters: int = MAX_CHARACTERS,
-) -> Iterator[PartialRecord]:
-    """The record of a file in parts, as `join_parts` takes them, each as soon as it is done."""
+) -> Iterator[PartialRecord | None]:
+    """The record of a file in parts, as `join_parts` takes them, each as soon as it is done.
+
+    None is no part, but a moment at which the work may be given up.
+    """
     try:
         text = read_text(data)
     except SourceError as error:
         yield PartialRecord(errors=(_error(error),))
     else:
-        yield from _text_parts(text, known, score, calibration, max_characters)
+        yield from analyse_edited(text, {}, known, score, calibration, max_characters=max_characters)
 
 
-def _text_parts(
-    text: str, known: Collection[str], score: Score, calibration: Calibration, max_characters: int
-) -> Iterator[PartialRecord]:
+def analyse_edited(
+    text: str,
+    guesses: Mapping[str, str],
+    known: Collection[str],
+    score: Score,
+    calibration: Calibration,
+    *,
+    max_characters: int = MAX_CHARACTERS,
+) -> Iterator[PartialRecord | None]:
+    """The parts of an edited text's record; `guesses` are digests of functions by the key of their lines.
+
+    A function whose lines have a guess is not read: its digest, which should be known, stays that of before.
+    """
     try:
-        module = read_module(text, max_characters=max_characters)
+        _check_lines(text)
+        module = outline(text, max_characters=max_characters)
     except SourceError as error:
         yield PartialRecord(errors=(_error(error),))
         return
-    source = SourceText(text)
-    lines = [_lines(function, source) for function in module.functions]
-    digests = [_digest(*pair) for pair in zip(lines, module.functions, strict=True)]
-    yield PartialRecord(
-        functions=tuple(
-            ListedFunction(function.name, function.span[0], digest)
-            for function, digest in zip(module.functions, digests, strict=True)
-        ),
-        errors=tuple(map(_error, module.refused)),
-        comments=find_suppressions(source),
-    )
-    done = set(known)
-    for function, of_function, digest in zip(module.functions, lines, digests, strict=True):
-        if digest in done:
-            continue
-        done.add(digest)
+    source, done = SourceText(text), set(known)
+    listed: list[ListedFunction] = []
+    errors: list[ErrorRecord] = []
+    waiting: list[tuple[str, FunctionGraph, str]] = []
+    for place in module.functions:
+        lines = _lines(place, source)
+        digest = guesses.get(key_of_lines(place.name, lines)) if guesses else None
+        if digest is None:
+            try:
+                function = module.read(place)
+            except SourceError as error:
+                errors.append(_error(error))
+                continue
+            digest = _digest(lines, function)
+            if digest not in done:
+                waiting.append((digest, function, lines))
+                done.add(digest)
+            yield None
+        listed.append(ListedFunction(place.name, place.line, digest))
+    yield PartialRecord(functions=tuple(listed), errors=tuple(errors), comments=find_suppressions(source))
+    for digest, function, lines in waiting:
         try:
-            question = make_question(function, text if "\r" in of_function else None)
+            question = make_question(function, text if "\r" in lines else None)
             yield PartialRecord(known={digest: answer(question, score, calibration)})
         except TooMuchSource as error:
             yield PartialRecord(refused={digest: error.problem})
@@ -225,10 +257,9 @@ def make_question(function: FunctionGraph, text: str | None) -> Question:
     return Question(function, tuple(rewrites[index] for index in order), sample, text)
 
 
-def _lines(function: FunctionGraph, source: SourceText) -> str:
+def _lines(function: UnreadFunction, source: SourceText) -> str:
     """The lines of a function, unchanged from its file."""
-    line, _, end_line, _ = function.span
-    return source.text[source.offset(line, 1) : source.offset(end_line + 1, 1)]
+    return source.lines(function.line, function.end_line)
 
 
 def _digest(lines: str, function: FunctionGraph) -> str:

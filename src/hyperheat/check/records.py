@@ -15,6 +15,7 @@ As plain data, for the cache:
     repair      {"kind", "message", "confidence", "edits": [[start, end, text], ...]}
 """
 
+import hashlib
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from itertools import pairwise
@@ -35,6 +36,7 @@ __all__ = [
     "RecordError",
     "RepairRecord",
     "join_parts",
+    "key_of_lines",
 ]
 
 _MOST = 1 << 31  # lines or characters
@@ -199,8 +201,14 @@ class PartialRecord:
     """Why a function was not scored, by its digest."""
 
 
+def key_of_lines(name: str, lines: str) -> str:
+    """A key of a function's text alone, to tell which functions an edit has changed."""
+    text = f"{name}\0{lines}".encode(errors="surrogatepass")
+    return hashlib.blake2b(text, digest_size=16).hexdigest()
+
+
 def join_parts(
-    parts: Iterable[PartialRecord], known: Collection[str], *, lost: str | None = None
+    parts: Iterable[PartialRecord | None], known: Collection[str], *, lost: str | None = None
 ) -> FileRecord:
     """The record of a file from its parts, without the functions that are known; `lost` is why parts are missing."""
     listed: list[ListedFunction] = []
@@ -209,6 +217,8 @@ def join_parts(
     made: dict[str, FunctionRecord] = {}
     refused: dict[str, str] = {}
     for part in parts:
+        if part is None:
+            continue
         listed += part.functions
         errors += part.errors
         comments += part.comments

@@ -225,7 +225,7 @@ class _Work:
     limits: Limits
     max_bytes: int
 
-    def __call__(self, job: _Job) -> Iterator[PartialRecord]:
+    def __call__(self, job: _Job) -> Iterator[PartialRecord | None]:
         from hyperheat.check.analysis import analyse_parts
 
         score = partial(score_in_worker, self.detector, self.limits)

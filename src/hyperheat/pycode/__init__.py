@@ -11,7 +11,25 @@
 of two-ended edges, for models that read no others.
 """
 
-from hyperheat.pycode.extraction import FunctionGraph, ModuleGraphs, extract, extract_function
+from hyperheat.pycode.extraction import (
+    FunctionGraph,
+    ModuleGraphs,
+    ModuleOutline,
+    UnreadFunction,
+    extract,
+    extract_function,
+    outline,
+)
 from hyperheat.pycode.syntax.python_source import SourceError, TooMuchSource
 
-__all__ = ["FunctionGraph", "ModuleGraphs", "SourceError", "TooMuchSource", "extract", "extract_function"]
+__all__ = [
+    "FunctionGraph",
+    "ModuleGraphs",
+    "ModuleOutline",
+    "SourceError",
+    "TooMuchSource",
+    "UnreadFunction",
+    "extract",
+    "extract_function",
+    "outline",
+]

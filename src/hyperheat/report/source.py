@@ -43,6 +43,10 @@ class SourceText:
         start, end = self._spans[number - 1]
         return self.text[start:end]
 
+    def lines(self, first: int, last: int) -> str:
+        """Whole lines with their line ends, the last one included."""
+        return self.text[self.offset(first, 1) : self.offset(last + 1, 1)]
+
     def indentation(self, number: int) -> int:
         """How many characters of blank space a line begins with."""
         text = self.line(number)

@@ -15,9 +15,9 @@ from typing import Any, Generic, TypeVar
 from hyperheat.workers.limits import Limits
 from hyperheat.workers.spawned_worker import Spawned
 from hyperheat.workers.template import CAN_COPY, ONE_THREAD, Copy, get_template
-from hyperheat.workers.worker import PARTS, JobAnswer, Lost, Part, Setup, WorkersError
+from hyperheat.workers.worker import PARTS, STOPPED, JobAnswer, Lost, Part, Setup, Stop, WorkersError
 
-__all__ = ["run_jobs"]
+__all__ = ["PoolWorker", "make_setup", "run_jobs"]
 
 JobT = TypeVar("JobT")
 Result = TypeVar("Result")
@@ -46,13 +46,13 @@ def run_jobs(
     Where processes can be copied, workers are copies of one that has imported the modules in `preload`, and calls
     `prepare` before each copy. Its errors are for the work to meet again.
     """
-    setup = Setup(work, limits, os.getcwd(), os.environ | ONE_THREAD)
+    setup = make_setup(work, limits)
     left = iter(jobs)
-    team: list[_Worker[JobT, Result]] = []
+    team: list[PoolWorker[JobT, Result]] = []
     try:
         while True:
             while len(team) < workers and (job := next(left, None)) is not None:
-                team.append(_Worker(setup, preload, prepare, job, on_part))
+                team.append(PoolWorker(setup, preload, prepare, job, on_part))
             if not team:
                 return
             for worker in _speaking(team):
@@ -71,7 +71,12 @@ def run_jobs(
             worker.end()
 
 
-class _Worker(Generic[JobT, Result]):
+def make_setup(work: Callable[[Any], Any], limits: Limits) -> Setup:
+    """What workers are told about their work and about this process."""
+    return Setup(work, limits, os.getcwd(), os.environ | ONE_THREAD)
+
+
+class PoolWorker(Generic[JobT, Result]):
     """A process and its job, which is sent when the process has started and reads, so that sending never blocks."""
 
     def __init__(
@@ -80,13 +85,14 @@ class _Worker(Generic[JobT, Result]):
         preload: Sequence[str],
         prepare: Callable[[], object] | None,
         job: JobT,
-        on_part: Callable[[JobT, Any], object] | None,
+        on_part: Callable[[JobT, Any], object] | None = None,
     ) -> None:
         self._on_part = on_part
         self._setup, self._preload, self._prepare = setup, preload, prepare
         self.job = job
         self._parts: list[Any] = []
         self._failures = 0
+        self.stopped = False
         self._start()
 
     def _start(self) -> None:
@@ -95,9 +101,14 @@ class _Worker(Generic[JobT, Result]):
         self._started = False
         self.deadline = time.monotonic() + _START_SECONDS
 
+    @property
+    def parts(self) -> Sequence[Any]:
+        """The parts of the result that have arrived."""
+        return self._parts
+
     def give(self, job: JobT) -> None:
-        """Send a job to the process, or to a new one if it is gone."""
-        self.job, self._parts = job, []
+        """Send another job to the process, or to a new one if it is gone."""
+        self.job, self._parts, self.stopped = job, [], False
         try:
             if not self._started:
                 self.connection.send(self._setup)
@@ -107,6 +118,14 @@ class _Worker(Generic[JobT, Result]):
         else:
             self._started, self._failures = True, 0
             self.deadline = time.monotonic() + self._setup.limits.seconds
+
+    def stop(self, *, seconds: float) -> None:
+        """Have the job given up, which the answer then tells; it is lost if that takes more than some seconds."""
+        self.stopped = True
+        if self._started:
+            with suppress(OSError):  # it has died, which the answer tells too
+                self.connection.send(Stop())
+            self.deadline = min(self.deadline, time.monotonic() + seconds)
 
     def answer(self) -> JobAnswer | None:
         """The result of the job once the process has answered, died or taken too long."""
@@ -125,9 +144,18 @@ class _Worker(Generic[JobT, Result]):
                 if self._on_part is not None:
                     self._on_part(self.job, said.value)
             else:
-                self.give(self.job)
-                return None
+                return self._begin()
         return self._overdue() if said is None or time.monotonic() >= self.deadline else None
+
+    def _begin(self) -> JobAnswer | None:
+        """Send the first job to a process that has started, unless it was stopped before that."""
+        if not self.stopped:
+            self.give(self.job)
+            return None
+        with suppress(OSError):  # then the next job goes to a new process
+            self.connection.send(self._setup)
+        self._started = True
+        return JobAnswer(STOPPED)
 
     def _finished(self, answer: JobAnswer) -> JobAnswer:
         if isinstance(answer.value, Lost):
@@ -188,7 +216,7 @@ def _start_process(preload: Sequence[str], prepare: Callable[[], object] | None)
     return template.copy()
 
 
-def _speaking(team: list[_Worker[JobT, Result]]) -> list[_Worker[JobT, Result]]:
+def _speaking(team: list[PoolWorker[JobT, Result]]) -> list[PoolWorker[JobT, Result]]:
     """The workers that have answered, died or taken too long; waits for the first."""
     remaining = min(worker.deadline for worker in team) - time.monotonic()
     said = wait([worker.connection for worker in team], max(remaining, 0))

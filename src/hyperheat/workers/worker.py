@@ -12,7 +12,7 @@ from typing import Any
 
 from hyperheat.workers.limits import Limits
 
-__all__ = ["PARTS", "JobAnswer", "Lost", "Part", "Setup", "WorkersError", "serve"]
+__all__ = ["PARTS", "STOPPED", "JobAnswer", "Lost", "Part", "Setup", "Stop", "WorkersError", "serve"]
 
 
 class WorkersError(RuntimeError):
@@ -40,6 +40,11 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
+class Stop:
+    """Sent to a worker to give up its job, if that gives parts, after the current one."""
+
+
+@dataclass(frozen=True, slots=True)
 class Setup:
     """What a worker must know before it gets jobs."""
 
@@ -64,6 +69,8 @@ class JobAnswer:
 
 PARTS = "parts"
 """Sent instead of a result whose parts were all sent."""
+STOPPED = "stopped"
+"""Sent instead of the rest of a result whose job was given up on request."""
 
 
 def serve(connection: Connection, wait_for_end: Callable[[], object]) -> None:
@@ -78,6 +85,8 @@ def serve(connection: Connection, wait_for_end: Callable[[], object]) -> None:
         setup = _take_setup(connection)
         while setup is not None:
             job = connection.recv()
+            if isinstance(job, Stop):  # for a job that was done before this came
+                continue
             setup.limits.begin_job()
             connection.send(_attempt(setup.work, job, setup.limits, connection))
     except (EOFError, OSError):
@@ -107,7 +116,11 @@ def _attempt(
         if not isinstance(result, Generator):
             return JobAnswer(result)
         for part in result:
-            connection.send(Part(part))
+            if part is not None:
+                connection.send(Part(part))
+            if connection.poll() and isinstance(connection.recv(), Stop):
+                result.close()
+                return JobAnswer(STOPPED)
         return JobAnswer(PARTS)
     except WorkersError as error:
         return error
