@@ -71,7 +71,7 @@ def measure_making(package: Path, *, repeats: int) -> tuple[float, list[Sample]]
             start = time.process_time()
             made = make_shard(name, sources, "", plan, settings, space.out, space.unpacked)
             seconds.append(time.process_time() - start)
-            if made["shard"] is None:
+            if not made["shards"]:
                 raise ValueError(f"{package}: expected functions that give samples, got none")
         samples = [sample for path in space.out.glob("*/*.parquet") for sample in read_shard(path)]
     return len(samples) / statistics.median(seconds[1:]), samples

@@ -112,7 +112,7 @@ def _describe_run(run: Run[BugSettings]) -> dict[str, Any]:
 def _describe_corpus(manifest: dict[str, Any], seconds: float | None) -> dict[str, Any]:
     counts = manifest["counts"]
     defaults = {field.name: field.default for field in fields(CorpusSettings)}
-    settings = {key: manifest["settings"][key] for key in defaults}
+    settings = {key: manifest["settings"][key] for key in defaults if key in manifest["settings"]}
     return {
         "settings": settings,
         "options": [_flag(key, value) for key, value in settings.items() if value != defaults[key]],

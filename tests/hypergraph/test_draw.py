@@ -121,7 +121,10 @@ def texts(svg: str) -> list[str]:
 def test_svg_has_squares_round_nodes_and_a_labelled_spoke_per_incidence() -> None:
     root = ET.fromstring(to_svg(studied()))
     assert len(list(root.iter(f"{SVG}ellipse"))) == 3
-    assert [rect.get("class") for rect in root.iter(f"{SVG}rect")] == [None, "edge shade0"]  # the first is the paper
+    assert [rect.get("class") for rect in root.iter(f"{SVG}rect")] == [
+        None,
+        "edge shade0",
+    ]  # the first is the paper
     assert len(list(root.iter(f"{SVG}path"))) == 3
     assert sorted(texts(to_svg(studied()))) == [
         *("ETH Zürich", "Einstein", "institution", "major", "person", "physics", "studied")

@@ -39,8 +39,8 @@ class Dataset:
         self._starts = [0, *accumulate(len(shard) for shard in self._shards)]
         if not len(self):
             raise ValueError(
-                f"{folder}: expected samples in the split {split!r}, got none; packages are split as a whole, "
-                "so that a corpus needs several"
+                f"{folder}: expected samples in the split {split!r}, got none; packages are split as a whole, and "
+                "so are the files of few packages, so that a corpus needs several files"
             )
 
     def __len__(self) -> int:

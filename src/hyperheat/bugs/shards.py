@@ -26,7 +26,7 @@ from hyperheat.hypergraph.parquet import (
 )
 from hyperheat.rewrites import KINDS
 
-__all__ = ["Shard", "read_shard", "write_shard"]
+__all__ = ["Shard", "check_parquet", "read_shard", "write_shard"]
 
 _GROUP = 512
 _PAIRS = "pairs_"
@@ -34,6 +34,11 @@ _TEXTS = ("project", "version", "path", "function", "source")
 _CANDIDATES = tuple(field.name for field in fields(Candidates))
 _LISTS = ("repairs", *(f"candidates_{name}" for name in _CANDIDATES))
 _TOKENS = "token_of"
+
+
+def check_parquet() -> None:
+    """Raise ImportError in one sentence if files of samples cannot be written; workers would blame their jobs for it."""
+    require("pyarrow.parquet", extra="train")
 
 
 def write_shard(samples: Iterable[Sample], path: str | os.PathLike[str], *, pairs: bool = True) -> int:

@@ -23,6 +23,7 @@ from hyperheat.bugs.mining.pipeline import MiningSource, PackageSource, Places, 
 from hyperheat.bugs.mining.pipeline import realise as realise_references
 from hyperheat.bugs.mining.real_bugs import FOUND, RealBugs, Tally
 from hyperheat.bugs.mining.registry import Registry
+from hyperheat.bugs.shards import check_parquet
 from hyperheat.cli.refusal import fail
 
 __all__ = ["corpus", "mine", "realise"]
@@ -180,6 +181,8 @@ def mine(
         names = _names(package, packages, exclude)
         if not names and not repos:
             raise ValueError("nothing to mine: give git repositories, --package NAME or --packages FILE")
+        if not refs_only:
+            check_parquet()
         registry = _registry(index) if names else None
         sources: list[MiningSource] = [
             RepositorySource(folder=folder.resolve(), mining=mining) for folder in repos

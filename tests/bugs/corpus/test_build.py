@@ -7,6 +7,8 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
@@ -15,8 +17,10 @@ from tests.bugs.corpus.wheels import write_wheel
 
 from hyperheat.bugs.corpus import CorpusError, CorpusSettings, Package, build_corpus, source_packages
 from hyperheat.bugs.corpus.package_sources import fetch_wheel
+from hyperheat.bugs.corpus.random_bugs import _split_files
+from hyperheat.bugs.dataset import SPLITS, Dataset
 from hyperheat.bugs.shards import read_shard
-from hyperheat.cli.bug_data import corpus
+from hyperheat.cli.bug_data import corpus, realise
 from hyperheat.pycode import extract
 from hyperheat.rewrites import candidates
 
@@ -221,6 +225,50 @@ def test_no_candidates_anywhere_is_an_error(tmp_path: Path, capsys):
     assert "none of the functions in 1 files has 6 or more places to plant a bug" in capsys.readouterr().err
 
 
+def test_the_files_of_few_packages_are_split(tmp_path: Path, capsys):
+    out = tmp_path / "out"
+    corpus(out=out, source=PROJECT / "inventory", workers=1)
+    shown = capsys.readouterr().out
+    assert shown.startswith("1 packages, ")
+    assert "split by file: there are too few packages to split them as a whole" in shown
+    files = {split: {sample.origin.path for sample in Dataset(out, split)} for split in SPLITS}
+    assert all(files.values())
+    assert sum(map(len, files.values())) == len(set[str]().union(*files.values())), "a file is in one split"
+    before = visible_files(out)
+    corpus(out=out, source=PROJECT / "inventory", workers=2)
+    assert visible_files(out) == before
+    assert "all samples already exist" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("count", "splits"), [(1, [1, 0, 0]), (2, [1, 1, 0]), (3, [1, 1, 1]), (40, [32, 4, 4])]
+)
+def test_every_number_of_files_is_split(built: Path, count: int, splits: list[int]):
+    sample = Dataset(built, "train")[0]
+    files = [replace(sample, origin=replace(sample.origin, path=f"{n}.py")) for n in range(count)]
+    parts = _split_files(sample for file in files for sample in [file] * 5)
+    assert [len(part) // 5 for part in parts.values()] == splits
+
+
+@pytest.mark.parametrize("command", ["corpus", "realise"])
+def test_without_pyarrow_nothing_is_begun(tmp_path: Path, capsys, monkeypatch, command):
+    for name in [name for name in sys.modules if name.partition(".")[0] == "pyarrow"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    reference = {"repo": "owner/name", "sha": "0" * 40, "parent": "1" * 40, "path": "a.py"}
+    (tmp_path / "refs.jsonl").write_text(json.dumps(reference) + "\n")
+    run = {
+        "corpus": partial(corpus, source=PROJECT, workers=1),
+        "realise": partial(realise, tmp_path / "refs.jsonl", repos=tmp_path),
+    }[command]
+    with pytest.raises(SystemExit) as ended:
+        run(out=tmp_path / "out")
+    assert ended.value.code == 2
+    err = capsys.readouterr().err
+    assert err.startswith("pyarrow is needed here and could not be imported")
+    assert err.endswith("pip install 'hyperheat[train]'\n")
+    assert not (tmp_path / "out").exists()
+
+
 def test_what_to_read_must_be_said_once(tmp_path: Path, capsys):
     with pytest.raises(SystemExit) as ended:
         corpus(out=tmp_path / "out")
@@ -240,7 +288,7 @@ def test_large_packages_are_limited(tmp_path: Path):
     settings = CorpusSettings(functions_per_package=4, clean=1.0)
     packages = [Package(name="tournament", folder=str(PROJECT / "tournament"))]
     manifest = build_corpus(packages, tmp_path / "out", settings, workers=1).manifest
-    assert manifest["counts"]["kinds"]["valid"] == {"clean": 4}
+    assert sum(manifest["counts"]["samples"].values()) == 4
     assert manifest["counts"]["dropped"] == {"functions: over the limit of a package": 3}
 
 

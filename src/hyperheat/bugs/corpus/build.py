@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +25,11 @@ from hyperheat.bugs.corpus.package_sources import (
     read_folder,
     read_wheel,
 )
-from hyperheat.bugs.corpus.packages import CorpusError, Package
+from hyperheat.bugs.corpus.packages import CorpusError, Package, split_of
 from hyperheat.bugs.corpus.random_bugs import make_shard
 from hyperheat.bugs.corpus.workspace import Workspace, hold_lock, load_record, save_record
 from hyperheat.bugs.dataset import HEAD, SPLITS
+from hyperheat.bugs.shards import check_parquet
 from hyperheat.detector.sample import DENSE
 from hyperheat.files import file_sha256
 from hyperheat.rewrites import KINDS
@@ -71,8 +72,14 @@ class PackageJob:
 def build_corpus(
     packages: list[Package], out: Path, settings: CorpusSettings, *, workers: int = 2, ray: str | None = None
 ) -> Built:
-    """Build a corpus in a folder, or finish the one begun there with the same settings."""
+    """Build a corpus in a folder, or finish the one begun there with the same settings.
+
+    Packages are split as a whole; if that leaves a split empty because they are few, their files are split instead.
+    """
+    check_parquet()
     out = out.resolve()
+    if {split_of(package.name, settings.seed) for package in packages} != {*SPLITS}:
+        settings = replace(settings, split_files=True)
     space = Workspace(out)
     where = _Where(workers, ray)
     with _alone(space):
@@ -98,7 +105,7 @@ def build_corpus(
 def _begin(space: Workspace, packages: list[Package], settings: CorpusSettings) -> dict[str, Any]:
     """Record what is being built, or check that it is the same as before."""
     record = {
-        "settings": {**asdict(settings), "names": [_requirement(package) for package in packages]},
+        "settings": {**_recorded(settings), "names": [_requirement(package) for package in packages]},
         "hyperheat": hyperheat.__version__,
         "python": platform.python_version(),
     }
@@ -116,6 +123,14 @@ def _begin(space: Workspace, packages: list[Package], settings: CorpusSettings) 
     save_record(space.settings, record)
     space.make_folders()
     return record
+
+
+def _recorded(settings: CorpusSettings) -> dict[str, Any]:
+    """The settings as a record, in which corpora that are split by package look as they always did."""
+    values = asdict(settings)
+    if not settings.split_files:
+        del values["split_files"]
+    return values
 
 
 def _plan(space: Workspace, jobs: list[PackageJob], where: _Where) -> dict[str, Any]:
@@ -216,16 +231,13 @@ def is_made(space: Workspace, name: str) -> bool:
     record = space.made / f"{name}.json"
     if not record.exists():
         return False
-    shard = load_record(record)["shard"]
-    if shard is None:
-        return True
-    path = space.out / shard["path"]
-    return path.exists() and file_sha256(path) == shard["sha256"]
+    shards = ((space.out / shard["path"], shard["sha256"]) for shard in load_record(record)["shards"])
+    return all(path.exists() and file_sha256(path) == sha256 for path, sha256 in shards)
 
 
 def samples_in(made: dict[str, Any]) -> int:
     """The number of samples in the record of a package."""
-    return made["shard"]["samples"] if made["shard"] else 0
+    return sum(shard["samples"] for shard in made["shards"])
 
 
 def _read_package(job: PackageJob, space: Workspace) -> tuple[PackageSources, dict[str, Any]]:
@@ -263,9 +275,7 @@ def make_manifest(
                 "refused": index["refused"] + made["refused"],
             }
         )
-        if made["shard"]:
-            place = {"split": made["split"], "project": name, "version": index["version"]}
-            shards.append({**made["shard"], **place})
+        shards += [{**shard, "project": name, "version": index["version"]} for shard in made["shards"]]
     return {
         **HEAD,
         **begun,
@@ -281,7 +291,7 @@ def _counts(packages: list[dict[str, Any]], shards: list[dict[str, Any]]) -> dic
     for shard in shards:
         kinds[shard["split"]].update(shard["kinds"])
     return {
-        "packages": {split: sum(package["split"] == split for package in packages) for split in SPLITS},
+        "packages": {split: len(_packages_in(split, packages, shards)) for split in SPLITS},
         "files": sum(package["files"] for package in packages),
         "functions": sum(package["functions"] for package in packages),
         "samples": {split: kinds[split].total() for split in SPLITS},
@@ -289,6 +299,12 @@ def _counts(packages: list[dict[str, Any]], shards: list[dict[str, Any]]) -> dic
         "candidates": sum((Counter(package["candidates"]) for package in packages), Counter()),
         "dropped": sum((Counter(package["dropped"]) for package in packages), Counter()),
     }
+
+
+def _packages_in(split: str, packages: list[dict[str, Any]], shards: list[dict[str, Any]]) -> set[str]:
+    """The packages that belong to a split, or have files in it."""
+    whole = {package["name"] for package in packages if package["split"] == split}
+    return whole | {shard["project"] for shard in shards if shard["split"] == split}
 
 
 def summarise(manifest: dict[str, Any]) -> str:
@@ -301,7 +317,7 @@ def summarise(manifest: dict[str, Any]) -> str:
     for kind in others:
         del bugs[kind]
     rows = [
-        f"{sum(counts['packages'].values()):,} packages, {counts['files']:,} files, "
+        f"{len(manifest['packages']):,} packages, {counts['files']:,} files, "
         f"{counts['functions']:,} functions, {total:,} samples",
         "",
         f"{'samples':<24}"
@@ -313,6 +329,8 @@ def summarise(manifest: dict[str, Any]) -> str:
         rows.append(f"{kind:<24}" + "".join(f"{kinds[split].get(kind, 0):>10,}" for split in SPLITS) + shares)
     rows.append(f"{'all':<24}" + "".join(f"{counts['samples'][split]:>10,}" for split in SPLITS))
     rows.append(f"{'packages':<24}" + "".join(f"{counts['packages'][split]:>10,}" for split in SPLITS))
+    if manifest["settings"].get("split_files"):
+        rows.extend(["", "split by file: there are too few packages to split them as a whole"])
     if counts["dropped"]:
         rows.extend(["", "left out"])
         rows.extend(f"{count:>10,}  {reason}" for reason, count in sorted(counts["dropped"].items()))

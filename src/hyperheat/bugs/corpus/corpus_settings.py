@@ -17,7 +17,8 @@ class CorpusSettings:
     `clean` is the share of samples without a bug among those with at most one; `dense` is the number of samples of
     each function with many bugs at once, planted at a share `rate` of its locations; `pairs` adds the graphs that
     some baselines read; `functions_per_package` keeps large packages from dominating; `with_tests` reads test files
-    too, whose bugs are mostly changed expectations.
+    too, whose bugs are mostly changed expectations; `split_files` gives each package files in every split, for corpora
+    of too few packages to give each a split as a whole.
     """
 
     clean: float = 0.25
@@ -27,6 +28,7 @@ class CorpusSettings:
     seed: int = 0
     functions_per_package: int = 300
     with_tests: bool = False
+    split_files: bool = False
 
     def __post_init__(self) -> None:
         if not 0 < self.clean <= 1:

@@ -1,15 +1,17 @@
-"""Pass two, package by package: functions to samples, one shard for each package."""
+"""Pass two, package by package: functions to samples, one shard for each package, or for each split of its files."""
 
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from hyperheat.bugs.corpus.corpus_settings import SECONDS_PER_FILE, CorpusSettings
 from hyperheat.bugs.corpus.package_sources import PackageSources
 from hyperheat.bugs.corpus.packages import split_of
+from hyperheat.bugs.dataset import SPLITS
 from hyperheat.bugs.shards import write_shard
 from hyperheat.detector.sample import DENSE, Origin, Sample, make_sample
 from hyperheat.files import file_sha256
@@ -21,6 +23,7 @@ from hyperheat.workers.limits import time_limit
 
 __all__ = ["make_shard"]
 
+_SHARES = {"train": 0.0, "valid": 0.1, "test": 0.1}  # at least, and training has the rest
 _OVER_LIMIT = "functions: over the limit of a package"
 
 
@@ -52,34 +55,70 @@ def make_shard(
     out: Path,
     scratch: Path,
 ) -> dict[str, Any]:
-    """Write the samples of a package and say what they are; without samples there is no file.
+    """Write the samples of a package and say what they are; without samples there are no files.
 
     `plan` has the lines of the functions to use for every file to use. `scratch` is a folder in which the sources
     lie for a while, because calls are resolved across files.
     """
     tally = _Tally()
-    split = split_of(name, settings.seed)
-    path = f"{split}/{name}.parquet"
     with tempfile.TemporaryDirectory(dir=scratch, prefix=f"{name}-", ignore_cleanup_errors=True) as folder:
         root = Path(folder).resolve() / name.replace("-", "_")  # its own imports may name it
         root.mkdir()
         sources.unpack(root)
         package = _Package(name, version, sources, ProjectIndex.build(root), settings)
-        count = write_shard(package.samples(plan, tally), out / path, pairs=settings.pairs)
-    shard = None
-    if count:
-        digest = file_sha256(out / path)
-        shard = {"path": path, "samples": count, "kinds": dict(tally.kinds), "sha256": digest}
-    else:
-        (out / path).unlink()
+        samples = package.samples(plan, tally)
+        if settings.split_files:
+            parts: dict[str, Iterable[Sample]] = {**_split_files(samples)}
+        else:
+            parts = {split_of(name, settings.seed): samples}
+        shards = [
+            shard
+            for split, part in parts.items()
+            if (shard := _write(part, split, name, out, settings)) is not None
+        ]
     return {
-        "split": split,
-        "shard": shard,
+        "split": None if settings.split_files else split_of(name, settings.seed),
+        "shards": shards,
         "functions": tally.functions,
         "candidates": dict(tally.candidates),
         "dropped": +tally.dropped,
         "refused": tally.refused,
     }
+
+
+def _write(
+    samples: Iterable[Sample], split: str, name: str, out: Path, settings: CorpusSettings
+) -> dict[str, Any] | None:
+    """Write a shard and describe it; None, and no file, if there are no samples."""
+    kinds: Counter[str] = Counter()
+
+    def counted() -> Iterator[Sample]:
+        for sample in samples:
+            kinds[sample.kind] += 1
+            yield sample
+
+    path = f"{split}/{name}.parquet"
+    count = write_shard(counted(), out / path, pairs=settings.pairs)
+    if not count:
+        (out / path).unlink()
+        return None
+    digest = file_sha256(out / path)
+    return {"split": split, "path": path, "samples": count, "kinds": dict(kinds), "sha256": digest}
+
+
+def _split_files(samples: Iterable[Sample]) -> dict[str, list[Sample]]:
+    """The samples of each split, all samples of a file in the same one; the first three files are in different splits.
+
+    From then on a file goes to validation or test while they have less than their shares.
+    """
+    parts: dict[str, list[Sample]] = {split: [] for split in SPLITS}
+    for _, group in groupby(samples, key=lambda sample: sample.origin.path):
+        total = sum(map(len, parts.values()))
+        lacking = (
+            split for split in SPLITS if len(parts[split]) < _SHARES[split] * total or not parts[split]
+        )
+        parts[next(lacking, SPLITS[0])].extend(group)
+    return parts
 
 
 @dataclass(frozen=True)

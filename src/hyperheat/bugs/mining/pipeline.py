@@ -23,6 +23,7 @@ from hyperheat.bugs.mining.registry import Registry
 from hyperheat.bugs.mining.releases import mine_package
 from hyperheat.bugs.mining.repository import Repository
 from hyperheat.bugs.mining.samples import commit_samples, package_samples, repository_samples
+from hyperheat.bugs.shards import check_parquet
 
 __all__ = ["MiningSource", "PackageSource", "Places", "Realised", "RepositorySource", "gather", "realise"]
 
@@ -238,6 +239,7 @@ def realise(
     Finished projects are kept. One whose references have changed is remade if `replace` is set; otherwise ValueError
     is raised.
     """
+    check_parquet()
     begun = time.perf_counter()
     folder = RealBugs(out)
     with folder.alone():
