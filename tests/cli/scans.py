@@ -7,7 +7,7 @@ is a finding of confidence 0.95: the last `a` should be `b`. Commands run in thi
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
@@ -18,6 +18,7 @@ from tests.check.scores import CALIBRATION as PLAIN
 
 from hyperheat.check.cache import Cache
 from hyperheat.check.discovery import FoundFile
+from hyperheat.check.explanations import Target
 from hyperheat.check.scan import LIMITS
 from hyperheat.check.scanned_files import ScannedFile, ScannedFunction, Suspect
 from hyperheat.check.suppressions import find_suppressions
@@ -25,7 +26,8 @@ from hyperheat.cli import main
 from hyperheat.detector.calibration import Point
 from hyperheat.detector.detector import Detector
 from hyperheat.files import SkippedFile, read_regular
-from hyperheat.report import FileEdit, Finding, Fix, FunctionHeat, HeatSpan, ScanError, SourceText
+from hyperheat.report import FileEdit, Finding, Fix, FunctionHeat, HeatSpan, Report, ScanError, SourceText
+from hyperheat.report.explanation import CodeCause, CodePlace, Explanation
 from hyperheat.workers.limits import Limits
 
 BUGGY = "def area(a, b):\n    return a * a  # 0.95\n\n\ndef scale(a, b):\n    return a - a  # 0.65\n"
@@ -92,6 +94,38 @@ def fake_scan_data(
     return ScannedFile(
         file=file, source=data, functions=tuple(functions), suppressions=find_suppressions(SourceText(text))
     )
+
+
+def fake_explain_place(
+    data: bytes, target: Target, file: FoundFile, detector: Detector, *, limits: Limits = LIMITS
+) -> Finding | None:
+    """The finding at a place, which depends on the parameter `b` alone."""
+    for function in fake_scan_data(data, file, detector).functions:
+        for finding in (suspect.finding for suspect in function.suspects):
+            if target.meets((finding.line, finding.column, finding.end_line, finding.end_column)):
+                column = data.decode().splitlines()[function.line - 1].index("b)") + 1
+                place = CodePlace(
+                    line=function.line, column=column, end_line=function.line, end_column=column + 1
+                )
+                cause = CodeCause(kind="token", text="b", meaning="", places=(place,), confidence=0.125)
+                why = Explanation(
+                    confidence=finding.confidence, causes=(cause,), against=(), tried=7, left_out=2
+                )
+                return replace(finding, why=why)
+    return None
+
+
+def fake_explain_findings(
+    report: Report, files: Sequence[ScannedFile], detector: Detector, **_: Any
+) -> Report:
+    """The report with every finding explained."""
+    scanned = {file.path: file for file in files}
+    explained = []
+    for finding in report.findings:
+        data, target = scanned[finding.path].data(), Target(finding.line, finding.column)
+        assert isinstance(data, bytes)
+        explained.append(fake_explain_place(data, target, scanned[finding.path].file, detector))
+    return replace(report, findings=tuple(explained))
 
 
 def _finding(path: str, function: str, line: int, bug: re.Match[str]) -> Finding:
@@ -167,6 +201,8 @@ def project(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pyt
     monkeypatch.setattr("hyperheat.check.checker.scan_files", scan)
     monkeypatch.setattr("hyperheat.check.checker.scan_data", fake_scan_data)
     monkeypatch.setattr("hyperheat.cli.explain_line.scan_data", fake_scan_data)
+    monkeypatch.setattr("hyperheat.cli.explain_line.explain_place", fake_explain_place)
+    monkeypatch.setattr("hyperheat.check.checker.explain_findings", fake_explain_findings)
     monkeypatch.setattr("hyperheat.check.checker.load_detector", lambda folder: detector)
     monkeypatch.chdir(tmp_path)
     for name in ("NO_COLOR", "FORCE_COLOR"):

@@ -370,6 +370,7 @@ OPTIONS = {
     "--force-exclude": ["--force-exclude", "build/c.py"],
     "--quiet": ["--quiet"],
     "--show-all": ["--show-all"],
+    "--why": ["--why"],
     "--output-format": ["--output-format", "jsonl"],
     "--output": ["--output", "out.json"],
     "--fail-on": ["--fail-on", "C"],
@@ -417,6 +418,31 @@ def test_every_option_changes_something(project: Project, option: str):
 
     without = run(*[word for word in words if word in ("broken", "build/c.py")])
     assert run(*words) != without
+
+
+def test_why(project: Project):
+    project.write(a=BUGGY)
+    _, out, _ = project.run("check", "--why", "-o", "out.json", "-o", "out.html")
+    assert "Why: without one of these, the confidence of 0.950 falls to\n  1  0.125  `b` (line 1)\n" in out
+    (finding,) = json.loads((project.folder / "out.json").read_text())["findings"]
+    assert finding["why"] == {
+        "confidence": 0.95,
+        "causes": [
+            {
+                "kind": "token",
+                "text": "b",
+                "meaning": "",
+                "places": [{"line": 1, "column": 13, "end_line": 1, "end_column": 14}],
+                "confidence": 0.125,
+            }
+        ],
+        "against": [],
+        "tried": 7,
+        "left_out": 2,
+    }
+    assert "<li>`b` (line 1): to 0.125</li>" in (project.folder / "out.html").read_text()
+    project.run("check", "-o", "out.json")
+    assert "why" not in json.loads((project.folder / "out.json").read_text())["findings"][0]
 
 
 def test_every_option_is_tried(project: Project):

@@ -1,9 +1,12 @@
 """`hyperheat explain`: rules, and lines of code."""
 
+import re
+
 import pytest
 from tests.cli.scans import BUGGY, CLEAN, Project
 
 from hyperheat.report import RULES
+from hyperheat.report.explanation import METHOD
 
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.id)
@@ -38,7 +41,7 @@ def test_a_page_shows_the_bug_and_its_repair(project: Project):
 def test_an_unknown_rule_has_a_nearest_one(project: Project, target: str, hint: str):
     code, out, err = project.run("explain", target)
     assert (code, out) == (2, "")
-    assert err == f"{target}: neither a rule nor FILE:LINE; {hint}\n"
+    assert err == f"{target}: neither a rule nor FILE:LINE[:COLUMN]; {hint}\n"
 
 
 def test_a_line(project: Project):
@@ -47,6 +50,7 @@ def test_a_line(project: Project):
     assert code == 0
     assert out == (
         "a.py:5 in scale, lines 5 to 6\n\n"
+        "Nothing to explain at line 5: no rule applies to what is there.\n\n"
         "     > 5 | def scale(a, b):\n"
         "0.65   6 |     return a - a  # 0.65\n\n"
         "The model gives a probability of 0.500 that this function has no bug. What may be wrong, most likely first:\n\n"
@@ -57,6 +61,42 @@ def test_a_line(project: Project):
         "0.950 A  2:16  HH101  did you mean `b` instead of `a`?\n         Reported.\n"
         in project.run("explain", "a.py:1").out
     )
+
+
+@pytest.mark.parametrize("target", ["a.py:2:16", "a.py:2"])
+def test_a_place(project: Project, target: str):
+    project.write(a=BUGGY)
+    code, out, _ = project.run("explain", target)
+    assert code == 0
+    assert out.startswith(f"{target} in area, lines 1 to ")
+    _, shown, _ = project.run("check", "a.py", "--no-cache")
+    assert shown.strip() in out  # number, tier, message and repair are what `check` says
+    assert (
+        "\n\nReported.\n\n"
+        "1 | def area(a, b):\n"
+        "  |             1\n"
+        "2 |     return a * a  # 0.95\n"
+        "  |                ^\n\n"
+        "Why: without one of these, the confidence of 0.950 falls to\n"
+        "  1  0.125  `b` (line 1)\n"
+        "7 parts were tried; 2 others, farther from the place, were not.\n"
+        f"{METHOD}\n\n"
+    ) in out
+
+
+def test_a_column_without_anything_to_judge(project: Project):
+    project.write(a=BUGGY)
+    code, out, _ = project.run("explain", "a.py:2:3")
+    assert code == 0
+    assert "\nNothing to explain at line 2, column 3: no rule applies to what is there.\n" in out
+
+
+def test_what_check_prints_can_be_explained(project: Project):
+    project.write(a=BUGGY)
+    _, shown, _ = project.run("check", "a.py", "--no-cache")
+    (place,) = re.findall(r"--> (\S+) in", shown)
+    code, out, _ = project.run("explain", place)
+    assert (code, out.startswith(f"{place} in area, ")) == (0, True)
 
 
 def test_colours(project: Project):

@@ -23,6 +23,7 @@ from hyperheat.report import (
     SourceText,
     Summary,
 )
+from hyperheat.report.explanation import CodeCause, CodePlace, Explanation
 from hyperheat.report.formats import FORMATS
 from hyperheat.report.text import render
 
@@ -95,6 +96,15 @@ hostile = st.lists(st.sampled_from(PAYLOADS) | st.characters(), max_size=6).map(
 COMMAND = re.compile(r"##\w*\[")
 
 
+def explain(text: str, place: tuple[tuple[int, int], tuple[int, int]]) -> Explanation:
+    """An explanation by a token and a relation."""
+    (line, column), (end_line, end_column) = place
+    at = CodePlace(line=line, column=column, end_line=end_line, end_column=end_column)
+    token = CodeCause(kind="token", text=text, meaning="", places=(at,), confidence=0.5)
+    relation = CodeCause(kind="relation", text=text, meaning=text, places=(), confidence=0.5)
+    return Explanation(confidence=0.75, causes=(token,), against=(relation,), tried=2, left_out=0)
+
+
 @st.composite
 def reports(draw: st.DrawFn) -> tuple[Report, dict[str, SourceText]]:
     path, code = draw(hostile), draw(hostile)
@@ -115,6 +125,7 @@ def reports(draw: st.DrawFn) -> tuple[Report, dict[str, SourceText]]:
         tier=draw(st.sampled_from("ABC")),
         fix=fix,
         alternatives=(Alternative(kind="literal", message=draw(hostile), confidence=0.5, fix=fix),),
+        why=draw(st.none() | st.builds(explain, hostile, st.just((start, end)))),
     )
     heat = HeatSpan(line=start[0], column=start[1], end_line=end[0], end_column=end[1], suspicion=0.5)
     report = Report(
@@ -155,7 +166,8 @@ def check_text(text: str, report: Report, sources: dict[str, SourceText]) -> Non
     coloured = render(report, sources, colour=True)
     assert re.sub(r"\x1b\[[0-9;]+m", "", coloured) == text
     starts = r"HH401 |HH900 | *--> | *\d+ \||\+ *\||  +\| *\^+$|  +\|$| *\+ \||  = or: |$"
-    assert all(re.match(starts, line) for line in text.split("\n"))
+    why = r"  +\| *[1-9]~*$|\.\.\.$|Why: |Against it: |  [1-9]  0\.\d{3}  |\d+ parts were tried\.$"
+    assert all(re.match(f"{starts}|{why}", line) for line in text.split("\n"))
 
 
 def check_json(text: str, report: Report, sources: dict[str, SourceText]) -> None:
@@ -238,7 +250,7 @@ class Tags(HTMLParser):
 
 
 PLAIN_TAGS = """
-    head title style body header main h1 h2 h3 p dl dt dd ul li table thead tbody tr code mark ins summary
+    head title style body header main h1 h2 h3 h4 p dl dt dd ul li table thead tbody tr code mark ins sup summary
 """
 TAGS = dict.fromkeys(PLAIN_TAGS.split(), frozenset())
 TAGS |= {
@@ -246,6 +258,7 @@ TAGS |= {
     "meta": frozenset({"charset", "http-equiv", "content", "name"}),
     "p": frozenset({"class"}),
     "dl": frozenset({"class"}),
+    "ol": frozenset({"class", "start"}),
     "td": frozenset({"class"}),
     "th": frozenset({"scope"}),
     "a": frozenset({"href"}),

@@ -70,7 +70,9 @@ __all__ = [
     "analyse_parts",
     "analyse_text",
     "answer",
+    "line_starts",
     "make_question",
+    "place_record",
     "rank_candidates",
     "read_module",
     "read_text",
@@ -295,7 +297,7 @@ def answer(
     question: Question, score: Score, calibration: Calibration, detail: Detail = _REPORTED
 ) -> FunctionRecord:
     """The record of a function; one with fewer candidates than any that was measured is not scored."""
-    lines = _line_starts(question.function)
+    lines = line_starts(question.function)
     if len(question.rewrites) < max(1, calibration.min_candidates):
         return FunctionRecord(lines)
     scores = score(question.sample)
@@ -305,7 +307,7 @@ def answer(
         sure = calibration.confidence(float(findings[chosen[0]]))
         if places and sure < calibration.bug_rate and not detail.unlikely:
             break
-        places.append(_place(question, chosen[: detail.repairs], findings, calibration, detail.least))
+        places.append(place_record(question, scores, chosen, calibration, detail))
     heat = tuple(_heat(question, scores, locations, calibration, detail.least))
     return FunctionRecord(lines, _probability(scores.no_bug), tuple(places), heat)
 
@@ -320,15 +322,21 @@ def rank_candidates(scores: SampleScores) -> list[list[int]]:
     return list(by_place.values())
 
 
-def _place(
-    question: Question, chosen: list[int], findings: np.ndarray, calibration: Calibration, least: float
+def place_record(
+    question: Question,
+    scores: SampleScores,
+    chosen: list[int],
+    calibration: Calibration,
+    detail: Detail = _REPORTED,
 ) -> PlaceRecord:
+    """The record of a place from its candidates, surest first."""
+    findings = np.round(scores.findings[chosen[: detail.repairs]], _DIGITS).tolist()
     repairs = [
-        _repair(question, question.rewrites[candidate], calibration.confidence(float(findings[candidate])))
-        for candidate in chosen
+        _repair(question, question.rewrites[candidate], calibration.confidence(finding))
+        for candidate, finding in zip(chosen, findings, strict=False)
     ]
-    others = [other for other in repairs[1:] if other.confidence >= least]
-    location, probability = question.rewrites[chosen[0]].location, _probability(float(findings[chosen[0]]))
+    others = [other for other in repairs[1:] if other.confidence >= detail.least]
+    location, probability = question.rewrites[chosen[0]].location, _probability(findings[0])
     return PlaceRecord(location.start, location.end, probability, (repairs[0], *others))
 
 
@@ -354,7 +362,7 @@ def _heat(
             yield HeatRecord(span.start, span.end, sure)
 
 
-def _line_starts(function: FunctionGraph) -> tuple[int, ...]:
+def line_starts(function: FunctionGraph) -> tuple[int, ...]:
     """Where each line of a function starts in its source."""
     first, _, last, _ = function.span
     ends = (match.end() for match in re.finditer("\n", function.source))

@@ -23,6 +23,7 @@ from hyperheat.check.baseline import Baseline, read_baseline
 from hyperheat.check.cache import Cache
 from hyperheat.check.changes import Changes, changes_since
 from hyperheat.check.discovery import MAX_BYTES, SUFFIXES, FoundFile, Selection, discover, is_excluded
+from hyperheat.check.explanations import explain_findings
 from hyperheat.check.filters import make_report
 from hyperheat.check.scan import LIMITS, scan_data, scan_files, scan_source
 from hyperheat.check.scanned_files import ScannedFile, Sources
@@ -188,6 +189,20 @@ class Checker:
             notes=notes,
             seconds=time.perf_counter() - start,
         )
+
+    def explain(self, report: Report, scan: Scan) -> Report:
+        """The report on a scan with what each finding depends on."""
+        with Progress(
+            "Explaining", total=len(report.findings), unit="findings", every=None, quiet=self.quiet
+        ) as progress:
+            return explain_findings(
+                report,
+                scan.files,
+                self.detector,
+                jobs=self.settings.jobs or processors(),
+                limits=self.limits,
+                progress=progress.advance,
+            )
 
     def scan_data(self, data: bytes, name: str) -> Scan:
         """Scan bytes as if they were the file of that name, which need not exist."""

@@ -7,6 +7,7 @@ import hashlib
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypedDict
 
 from hyperheat.check.discovery import FoundFile
 from hyperheat.check.records import FileRecord, FunctionRecord, PlaceRecord, RepairRecord
@@ -26,7 +27,15 @@ from hyperheat.report.rules import RULE_OF_KIND
 from hyperheat.report.source import SourceText
 from hyperheat.source_encoding import decode
 
-__all__ = ["ScannedFile", "ScannedFunction", "Sources", "Suspect", "read_record", "sha256_of"]
+__all__ = [
+    "ScannedFile",
+    "ScannedFunction",
+    "Sources",
+    "Suspect",
+    "lines_and_columns",
+    "read_record",
+    "sha256_of",
+]
 
 _KEPT = 4  # texts; findings come in the order of their files
 
@@ -161,6 +170,27 @@ def read_record(
     )
 
 
+class LinesAndColumns(TypedDict):
+    """A place in a file, as findings have it."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+def lines_and_columns(record: FunctionRecord, line: int, start: int, end: int) -> LinesAndColumns:
+    """The place of a span in a function that begins in `line`; nowhere else is it made of characters."""
+    lines = record.lines
+    first, last = bisect_right(lines, start) - 1, bisect_right(lines, end) - 1
+    return {
+        "line": line + first,
+        "column": start - lines[first] + 1,
+        "end_line": line + last,
+        "end_column": end - lines[last] + 1,
+    }
+
+
 @dataclass(frozen=True, slots=True)
 class _Function:
     """A function's record, and where the function is."""
@@ -212,13 +242,5 @@ class _Function:
     def _fix(self, repair: RepairRecord) -> Fix:
         return Fix(tuple(FileEdit(**self._lines(start, end), text=text) for start, end, text in repair.edits))
 
-    def _lines(self, start: int, end: int) -> dict[str, int]:
-        """The lines and columns of a span; the only place where they are made of characters."""
-        lines = self.record.lines
-        first, last = bisect_right(lines, start) - 1, bisect_right(lines, end) - 1
-        return {
-            "line": self.line + first,
-            "column": start - lines[first] + 1,
-            "end_line": self.line + last,
-            "end_column": end - lines[last] + 1,
-        }
+    def _lines(self, start: int, end: int) -> LinesAndColumns:
+        return lines_and_columns(self.record, self.line, start, end)

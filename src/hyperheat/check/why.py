@@ -137,8 +137,8 @@ def _alternatives(question: Question, scores: SampleScores, rewrite: int) -> tup
 
 
 def _probability(logarithm: float) -> float:
-    """Rounded, so that the last bits of a processor's arithmetic decide nothing."""
-    return round(math.exp(logarithm), _DIGITS)
+    """Rounded as in the records of a scan, so that the last bits of a processor's arithmetic decide nothing."""
+    return round(math.exp(round(float(logarithm), _DIGITS)), _DIGITS)
 
 
 def _matters(probability: float, change: float) -> bool:

@@ -24,6 +24,7 @@ def check(
     *paths: str,
     options: ScanOptions = DEFAULTS,
     show_all: Annotated[bool, flag(OUTPUT)] = False,
+    why: Annotated[bool, flag(OUTPUT)] = False,
     output_format: Annotated[Format, flag(OUTPUT)] = "text",
     output: Annotated[tuple[str, ...], flag(OUTPUT, "-o")] = (),
     fail_on: Annotated[Tier | None, flag(OUTPUT)] = None,
@@ -40,6 +41,8 @@ def check(
         Files and folders to check. Default: the current folder.
     show_all
         Show the findings of every tier.
+    why
+        Also say what each finding depends on, in text, JSON and HTML; takes up to a second per finding.
     output_format
         Format of the report on standard output. Default: text.
     output
@@ -75,6 +78,8 @@ def check(
         if write_baseline:
             baseline = _write_baseline(scan, quiet=options.quiet)
         report = scan.report(baseline=baseline, show_all=show_all)
+        if why:
+            report = checker.explain(report, scan)
         _tell(report, scan, output_format, outputs)
     except (ValueError, OSError, WorkersError) as error:
         fail(error)

@@ -1,4 +1,4 @@
-"""`hyperheat explain`: what a rule means, or what the detector thinks of a line."""
+"""`hyperheat explain`: what a rule means, or what the detector thinks of a place."""
 
 import re
 import sys
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 __all__ = ["explain"]
 
-_PLACE = re.compile(r"(?P<path>.+):(?P<line>[0-9]{1,9})")
+_PLACE = re.compile(r"(?P<path>.+?):(?P<line>[0-9]{1,9})(?::(?P<column>[0-9]{1,9}))?")
 
 
 def explain(target: str, /, *, model: Path | None = None) -> None:
-    """Explain a rule, or why a line is suspicious.
+    """Explain a rule, or why a place in the code is suspicious.
 
     Parameters
     ----------
     target
-        Rule, such as HH101 or variable-misuse, or FILE:LINE.
+        Rule, such as HH101 or variable-misuse; or FILE:LINE or FILE:LINE:COLUMN, as `hyperheat check` prints it.
     model
         Folder of an exported detector to use instead of the built-in one.
     """
@@ -41,7 +41,10 @@ def explain(target: str, /, *, model: Path | None = None) -> None:
             from hyperheat.cli.explain_line import explain_line
 
             options = ScanOptions(model=model)
-            text = explain_line(place["path"], int(place["line"]), options, colour=colourful(sys.stdout))
+            column = None if place["column"] is None else int(place["column"])
+            text = explain_line(
+                place["path"], int(place["line"]), column, options, colour=colourful(sys.stdout)
+            )
     except (ValueError, OSError, WorkersError) as error:
         fail(error)
     put(text, sys.stdout)
@@ -56,7 +59,7 @@ def _explain_rule(target: str) -> str:
     if rule is None:
         near = nearest(target, rules) or nearest(target.upper(), rules)
         hint = ask(near, otherwise=f"the rules are {', '.join(RULES)}")
-        raise ValueError(f"{target}: neither a rule nor FILE:LINE; {hint}")
+        raise ValueError(f"{target}: neither a rule nor FILE:LINE[:COLUMN]; {hint}")
     return "\n\n".join(_page(rule)) + "\n"
 
 

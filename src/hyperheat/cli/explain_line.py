@@ -1,11 +1,13 @@
-"""What the detector thinks of the function around a line: its places by suspicion, and what becomes of each."""
+"""What the detector thinks of a place, and of the function around it: its places by suspicion, and what becomes of each."""
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from hyperheat.check.checker import Checker
 from hyperheat.check.discovery import FoundFile, shown_path
+from hyperheat.check.explanations import Target, explain_place
 from hyperheat.check.filters import make_report
 from hyperheat.check.scan import scan_data
 from hyperheat.check.scanned_files import ScannedFile, ScannedFunction
@@ -13,8 +15,11 @@ from hyperheat.cli.options import ScanOptions, make_checker, read_settings
 from hyperheat.detector.detector import Detector
 from hyperheat.files import SkippedFile, read_regular
 from hyperheat.report import LEVELS, Finding, FunctionHeat, SourceText
+from hyperheat.report.cause_marks import render_why
 from hyperheat.report.colours import painted
+from hyperheat.report.explanation import METHOD
 from hyperheat.report.listing import paint
+from hyperheat.report.text import render_finding
 from hyperheat.visible_text import visible, visible_code, visible_line
 
 __all__ = ["explain_line"]
@@ -22,8 +27,8 @@ __all__ = ["explain_line"]
 _HOT = 0.05  # less suspicion than this is not worth a number
 
 
-def explain_line(path: str, line: int, options: ScanOptions, *, colour: bool) -> str:
-    """The function around a line, as a listing with suspicions, and all that may be wrong with it, surest first.
+def explain_line(path: str, line: int, column: int | None, options: ScanOptions, *, colour: bool) -> str:
+    """What is suspicious at a line or column and why, then the function around it and all that may be wrong with it.
 
     Raises ValueError in one sentence if the file cannot be checked or has no such line.
     """
@@ -41,13 +46,32 @@ def explain_line(path: str, line: int, options: ScanOptions, *, colour: bool) ->
     text = file.text()
     if function is None or text is None:
         raise ValueError(_nothing_there(file, line))
+    place = f"{file.path}:{line}" if column is None else f"{file.path}:{line}:{column}"
+    judged = function.no_bug is not None
     parts = [
-        visible_line(f"{file.path}:{line} in {function.name}, lines {function.line} to {function.end_line}")
-        + "\n",
+        visible_line(f"{place} in {function.name}, lines {function.line} to {function.end_line}") + "\n",
+        *(_why(data, Target(line, column), file, checker, colour) if judged else ()),
         "".join(_listing(function.heat, text, line, detector, colour)),
         "".join(_verdicts(file, function, checker, colour)),
     ]
     return "\n".join(parts)
+
+
+def _why(data: bytes, target: Target, file: ScannedFile, checker: Checker, colour: bool) -> Iterator[str]:
+    """The likeliest bug at a place as `hyperheat check` shows it, whether it is reported, and what it depends on."""
+    finding = explain_place(data, target, file.file, checker.detector, limits=checker.limits)
+    if finding is None:
+        where = f"line {target.line}" + ("" if target.column is None else f", column {target.column}")
+        yield f"Nothing to explain at {where}: no rule applies to what is there.\n"
+        return
+    text, why, others = file.text(), finding.why, finding.alternatives
+    finding = replace(finding, why=None)
+    shown = render_finding(replace(finding, alternatives=()), text, colour=colour)
+    yield f"{shown}\n{_Reasons(file, checker).of(finding)}\n"
+    yield render_why(finding, why, text, colour=colour) + painted(f"{METHOD}\n", "faint", colour=colour)
+    if others:
+        rows = (f"  {other.confidence:.3f}  {visible(other.message)}\n" for other in others)
+        yield "Other repairs of the same place, with their confidence:\n" + "".join(rows)
 
 
 def _nothing_there(file: ScannedFile, line: int) -> str:

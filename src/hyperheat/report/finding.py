@@ -9,6 +9,7 @@ no longer part. Lines end with a newline, a carriage return or both, as in Pytho
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from hyperheat.report.explanation import Explanation
 from hyperheat.report.rules import RULE_OF_KIND, RULES
 
 __all__ = [
@@ -75,7 +76,7 @@ class Finding:
     """One suspected bug: where, what in plain words, how sure, and the suggested repair.
 
     `path` is relative to the root of the scan, with forward slashes. `function` is the qualified name of the
-    outermost function around it. `alternatives` come most likely first.
+    outermost function around it. `alternatives` come most likely first. `why` is what it depends on, if that was asked.
     """
 
     path: str
@@ -91,6 +92,7 @@ class Finding:
     tier: str
     fix: Fix
     alternatives: tuple[Alternative, ...] = ()
+    why: Explanation | None = None
 
     def __post_init__(self) -> None:
         _check_places(self.line, self.column, self.end_line, self.end_column)

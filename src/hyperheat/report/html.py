@@ -9,6 +9,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
+from hyperheat.report.explanation_markup import why_lines
 from hyperheat.report.finding import LEVELS, Finding, FunctionHeat, Report
 from hyperheat.report.markup import (
     STYLE,
@@ -116,6 +117,7 @@ def _finding(finding: Finding, source: SourceText | None) -> Iterator[str]:
         for other in finding.alternatives:
             yield f"<li>{shown(other.message)} ({other.confidence:.3f})</li>"
         yield "</ul>"
+    yield from why_lines(finding, source)
     yield f'<p class="faint">{shown(rule.summary)}</p>'
 
 

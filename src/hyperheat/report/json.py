@@ -3,11 +3,15 @@
 {"version", "model": {"name", "sha256"},
  "findings": [{"path", "rule", "kind", "line", "column", "end_line", "end_column", "function", "message",
                "confidence", "tier", "fix": {"edits": [{"line", "column", "end_line", "end_column", "text"}]},
-               "alternatives": [{"kind", "message", "confidence", "fix"}]}],
+               "alternatives": [{"kind", "message", "confidence", "fix"}], "why"}],
  "errors": [{"path", "rule", "line", "reason"}],
  "summary": {"files", "functions", "shown", "hidden", "suppressed", "known", "not_parsed", "skipped", "notes"}}
 
 `line` of an error may be null. `shown` and `hidden` count findings per tier.
+
+With `--why`, a finding has "why": {"confidence", "causes": [cause, ...], "against": [cause, ...], "tried", "left_out"} if
+that could be found out. A cause is {"kind", "text", "meaning", "places": [{"line", "column", "end_line", "end_column"}],
+"confidence"}; its confidence is that of the finding without the cause. See `report/explanation.py`.
 
 As lines, told apart by `type`: {"type": "report", "version", "model"}, then {"type": "finding", ...} and
 {"type": "error", ...} as above, and {"type": "summary", ...} at the end.
@@ -52,7 +56,10 @@ def _finding(finding: Finding) -> dict[str, object]:
     alternatives = [
         asdict(other) | {"confidence": round(other.confidence, 3)} for other in finding.alternatives
     ]
-    return asdict(finding) | {"confidence": round(finding.confidence, 3), "alternatives": alternatives}
+    plain = asdict(finding) | {"confidence": round(finding.confidence, 3), "alternatives": alternatives}
+    if finding.why is None:
+        del plain["why"]
+    return plain
 
 
 def _error(error: ScanError) -> dict[str, object]:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
+from hyperheat.report.cause_marks import render_why
 from hyperheat.report.colours import painted
 from hyperheat.report.finding import LEVELS, Finding, Report, ScanError
 from hyperheat.report.listing import FrameLine, frame
@@ -40,7 +41,8 @@ def render_finding(finding: Finding, source: SourceText | None, *, colour: bool 
     for other in finding.alternatives:
         text = f"= or: {visible(other.message)} ({other.confidence:.3f})"
         shown.append(f"{' ' * gutter} {painted(text, 'faint', colour=colour)}")
-    return "".join(f"{row}\n" for row in shown)
+    why = render_why(finding, finding.why, source, colour=colour)
+    return "".join(f"{row}\n" for row in shown) + (f"\n{why}" if why else "")
 
 
 def summarise(report: Report, *, colour: bool = False, hints: bool = True) -> str:
