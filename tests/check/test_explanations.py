@@ -14,8 +14,8 @@ from hyperheat.check.scan import LIMITS, scan_data, scan_files
 from hyperheat.check.scanned_files import ScannedFile
 from hyperheat.check.settings import Settings
 from hyperheat.detector.detector import Detector, load_detector
-from hyperheat.report.explanation import METHOD
 from hyperheat.report.finding import Finding, Report
+from hyperheat.report.finding_causes import METHOD
 
 SOURCE = """\
 import os

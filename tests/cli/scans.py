@@ -27,7 +27,7 @@ from hyperheat.detector.calibration import Point
 from hyperheat.detector.detector import Detector
 from hyperheat.files import SkippedFile, read_regular
 from hyperheat.report import FileEdit, Finding, Fix, FunctionHeat, HeatSpan, Report, ScanError, SourceText
-from hyperheat.report.explanation import CodeCause, CodePlace, Explanation
+from hyperheat.report.finding_causes import CodeCause, CodePlace, FindingCauses
 from hyperheat.workers.limits import Limits
 
 BUGGY = "def area(a, b):\n    return a * a  # 0.95\n\n\ndef scale(a, b):\n    return a - a  # 0.65\n"
@@ -108,7 +108,7 @@ def fake_explain_place(
                     line=function.line, column=column, end_line=function.line, end_column=column + 1
                 )
                 cause = CodeCause(kind="token", text="b", meaning="", places=(place,), confidence=0.125)
-                why = Explanation(
+                why = FindingCauses(
                     confidence=finding.confidence, causes=(cause,), against=(), tried=7, left_out=2
                 )
                 return replace(finding, why=why)

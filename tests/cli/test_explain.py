@@ -6,7 +6,7 @@ import pytest
 from tests.cli.scans import BUGGY, CLEAN, Project
 
 from hyperheat.report import RULES
-from hyperheat.report.explanation import METHOD
+from hyperheat.report.finding_causes import METHOD
 
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.id)

@@ -23,7 +23,7 @@ from hyperheat.report import (
     SourceText,
     Summary,
 )
-from hyperheat.report.explanation import CodeCause, CodePlace, Explanation
+from hyperheat.report.finding_causes import CodeCause, CodePlace, FindingCauses
 from hyperheat.report.formats import FORMATS
 from hyperheat.report.text import render
 
@@ -96,13 +96,13 @@ hostile = st.lists(st.sampled_from(PAYLOADS) | st.characters(), max_size=6).map(
 COMMAND = re.compile(r"##\w*\[")
 
 
-def explain(text: str, place: tuple[tuple[int, int], tuple[int, int]]) -> Explanation:
+def explain(text: str, place: tuple[tuple[int, int], tuple[int, int]]) -> FindingCauses:
     """An explanation by a token and a relation."""
     (line, column), (end_line, end_column) = place
     at = CodePlace(line=line, column=column, end_line=end_line, end_column=end_column)
     token = CodeCause(kind="token", text=text, meaning="", places=(at,), confidence=0.5)
     relation = CodeCause(kind="relation", text=text, meaning=text, places=(), confidence=0.5)
-    return Explanation(confidence=0.75, causes=(token,), against=(relation,), tried=2, left_out=0)
+    return FindingCauses(confidence=0.75, causes=(token,), against=(relation,), tried=2, left_out=0)
 
 
 @st.composite

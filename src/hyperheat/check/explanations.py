@@ -20,8 +20,8 @@ from hyperheat.check.scan import LIMITS, run_in_workers, score_in_worker
 from hyperheat.check.scanned_files import ScannedFile, lines_and_columns, read_record
 from hyperheat.detector.calibration import Calibration
 from hyperheat.detector.detector import Detector
-from hyperheat.report.explanation import METHOD, CodeCause, CodePlace, Explanation
 from hyperheat.report.finding import Finding, Report
+from hyperheat.report.finding_causes import METHOD, CodeCause, CodePlace, FindingCauses
 from hyperheat.workers.limits import Limits
 from hyperheat.workers.worker import Lost
 
@@ -198,14 +198,14 @@ def _read(place: ExplainedPlace, file: FoundFile, calibration: Calibration) -> F
     return replace(finding, why=_explanation(place, finding.confidence, calibration))
 
 
-def _explanation(place: ExplainedPlace, confidence: float, calibration: Calibration) -> Explanation:
+def _explanation(place: ExplainedPlace, confidence: float, calibration: Calibration) -> FindingCauses:
     why = place.why
 
     def read(causes: Sequence["Cause"]) -> tuple[CodeCause, ...]:
         made = (_cause(cause, place, calibration) for cause in causes)
         return tuple(cause for cause in made if abs(cause.confidence - confidence) >= _LEAST_CHANGE)
 
-    return Explanation(
+    return FindingCauses(
         confidence=confidence,
         causes=read(why.causes),
         against=read(why.against),

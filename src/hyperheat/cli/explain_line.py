@@ -17,7 +17,7 @@ from hyperheat.files import SkippedFile, read_regular
 from hyperheat.report import LEVELS, Finding, FunctionHeat, SourceText
 from hyperheat.report.cause_marks import render_why
 from hyperheat.report.colours import painted
-from hyperheat.report.explanation import METHOD
+from hyperheat.report.finding_causes import METHOD
 from hyperheat.report.listing import paint
 from hyperheat.report.text import render_finding
 from hyperheat.visible_text import visible, visible_code, visible_line

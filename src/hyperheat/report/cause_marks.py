@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from hyperheat.report.colours import painted
-from hyperheat.report.explanation import CodeCause, CodePlace, Explanation
 from hyperheat.report.finding import LEVELS, Finding
+from hyperheat.report.finding_causes import CodeCause, CodePlace, FindingCauses
 from hyperheat.report.source import SourceText
 from hyperheat.visible_text import columns, visible, visible_code
 
@@ -52,12 +52,12 @@ class MarkedLine:
     gap: bool
 
 
-def number_causes(why: Explanation) -> list[tuple[int, CodeCause]]:
+def number_causes(why: FindingCauses) -> list[tuple[int, CodeCause]]:
     """The causes with the numbers that pictures show, those against the finding last."""
     return list(enumerate((*why.causes, *why.against[:_MOST_AGAINST]), start=1))
 
 
-def mark_lines(finding: Finding, why: Explanation, source: SourceText) -> list[MarkedLine]:
+def mark_lines(finding: Finding, why: FindingCauses, source: SourceText) -> list[MarkedLine]:
     """The lines with the finding or a cause, and where they are marked; long lines are cut at their end."""
     own = CodePlace(
         line=finding.line, column=finding.column, end_line=finding.end_line, end_column=finding.end_column
@@ -87,7 +87,9 @@ def _by_line(number: int, place: CodePlace, source: SourceText) -> Iterator[tupl
             yield line, CauseMark(start, end, number)
 
 
-def render_why(finding: Finding, why: Explanation | None, source: SourceText | None, *, colour: bool) -> str:
+def render_why(
+    finding: Finding, why: FindingCauses | None, source: SourceText | None, *, colour: bool
+) -> str:
     """The picture and the list, as text; nothing without an explanation."""
     if why is None:
         return ""
@@ -129,7 +131,7 @@ def _without_overlap(marks: Iterable[CauseMark]) -> list[list[CauseMark]]:
     return [sorted(row, key=lambda mark: mark.start) for row in rows]
 
 
-def _list(why: Explanation, colour: bool) -> Iterator[str]:
+def _list(why: FindingCauses, colour: bool) -> Iterator[str]:
     """The causes by number, the confidence without each, and how they were found."""
     numbered = number_causes(why)
     causes, against = numbered[: len(why.causes)], numbered[len(why.causes) :]
@@ -159,7 +161,7 @@ def describe_cause(cause: CodeCause) -> str:
     return f"`{cause.text}` ({f'variable, {where}' if cause.kind == 'variable' else where})"
 
 
-def count_parts(why: Explanation) -> str:
+def count_parts(why: FindingCauses) -> str:
     """How many parts were removed, and how many were not."""
     parts = "1 part was" if why.tried == 1 else f"{why.tried} parts were"
     rest = f"; {why.left_out} others, farther from the place, were not" if why.left_out else ""

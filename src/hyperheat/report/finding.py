@@ -9,7 +9,7 @@ no longer part. Lines end with a newline, a carriage return or both, as in Pytho
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from hyperheat.report.explanation import Explanation
+from hyperheat.report.finding_causes import FindingCauses
 from hyperheat.report.rules import RULE_OF_KIND, RULES
 
 __all__ = [
@@ -92,7 +92,7 @@ class Finding:
     tier: str
     fix: Fix
     alternatives: tuple[Alternative, ...] = ()
-    why: Explanation | None = None
+    why: FindingCauses | None = None
 
     def __post_init__(self) -> None:
         _check_places(self.line, self.column, self.end_line, self.end_column)

@@ -9,7 +9,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from hyperheat.report.explanation_markup import why_lines
+from hyperheat.report.cause_markup import why_lines
 from hyperheat.report.finding import LEVELS, Finding, FunctionHeat, Report
 from hyperheat.report.markup import (
     STYLE,

@@ -11,7 +11,7 @@
 
 With `--why`, a finding has "why": {"confidence", "causes": [cause, ...], "against": [cause, ...], "tried", "left_out"} if
 that could be found out. A cause is {"kind", "text", "meaning", "places": [{"line", "column", "end_line", "end_column"}],
-"confidence"}; its confidence is that of the finding without the cause. See `report/explanation.py`.
+"confidence"}; its confidence is that of the finding without the cause. See `report/finding_causes.py`.
 
 As lines, told apart by `type`: {"type": "report", "version", "model"}, then {"type": "finding", ...} and
 {"type": "error", ...} as above, and {"type": "summary", ...} at the end.

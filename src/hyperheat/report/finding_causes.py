@@ -8,7 +8,7 @@ Each part was removed alone, so what two of them do together is not known.
 
 from dataclasses import dataclass
 
-__all__ = ["METHOD", "CodeCause", "CodePlace", "Explanation"]
+__all__ = ["METHOD", "CodeCause", "CodePlace", "FindingCauses"]
 
 METHOD = (
     "Causes were found by removing one part of the function at a time and asking the model again: "
@@ -43,7 +43,7 @@ class CodeCause:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Explanation:
+class FindingCauses:
     """What a finding depends on.
 
     Without one of `causes` its confidence is lower, without one of `against` higher; the largest change comes first.

@@ -12,8 +12,8 @@ from hyperheat.report.cause_marks import (
     mark_lines,
     number_causes,
 )
-from hyperheat.report.explanation import CodeCause, Explanation
 from hyperheat.report.finding import Finding
+from hyperheat.report.finding_causes import CodeCause, FindingCauses
 from hyperheat.report.markup import finding_place, shown
 from hyperheat.report.source import SourceText
 from hyperheat.visible_text import visible_code
@@ -35,7 +35,7 @@ def why_lines(finding: Finding, source: SourceText | None) -> Iterator[str]:
     yield from _lists(why)
 
 
-def _lists(why: Explanation) -> Iterator[str]:
+def _lists(why: FindingCauses) -> Iterator[str]:
     numbered = number_causes(why)
     causes, against = numbered[: len(why.causes)], numbered[len(why.causes) :]
     if not causes:

@@ -7,9 +7,9 @@ from tests.report.reports import ASSIGNMENT, EMPTY, HOSTILE, MISUSE, SOURCES, SW
 
 from hyperheat.report import SourceText, text
 from hyperheat.report.cause_marks import describe_cause, mark_lines, render_why
-from hyperheat.report.explanation import CodeCause, CodePlace, Explanation
-from hyperheat.report.explanation_markup import why_lines
+from hyperheat.report.cause_markup import why_lines
 from hyperheat.report.finding import Finding
+from hyperheat.report.finding_causes import CodeCause, CodePlace, FindingCauses
 from hyperheat.report.formats import FORMATS
 
 
@@ -23,7 +23,7 @@ RELATION = CodeCause(
     kind="relation", text="MayWrite", meaning="which assignments reach it", places=(), confidence=0.6
 )
 LEFT = cause("left", 0.5, (1, 11, 15), (2, 26, 30), (4, 30, 34), (5, 16, 20), kind="variable")
-WHY = Explanation(
+WHY = FindingCauses(
     confidence=0.9412,
     causes=(cause("right", 0.03, (3, 27, 32)), LEFT, RELATION),
     against=(cause("==", 0.99, (4, 17, 19)),),
