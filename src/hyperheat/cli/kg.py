@@ -16,7 +16,7 @@ from hyperheat.cli.refusal import fail
 if TYPE_CHECKING:
     import numpy as np
 
-    from hyperheat.kg import Completer, Completion, FindingCauses, Questions, RankEvaluation
+    from hyperheat.kg import Completer, Completion, Explanation, Questions, RankEvaluation
 
 __all__ = ["calibrate", "complete", "demo", "evaluate", "import_statements", "train"]
 
@@ -261,7 +261,7 @@ class _Asking:
     mask: "np.ndarray | None"
     explain: int | None
 
-    def answer(self, questions: "Questions") -> Iterator[tuple["Completion", "FindingCauses | None"]]:
+    def answer(self, questions: "Questions") -> Iterator[tuple["Completion", "Explanation | None"]]:
         """The answers, with an explanation if one is wanted and there are that many answers."""
         completions = self.completer.ask_all(
             questions, k=self.k, exclude_known=self.exclude_known, mask=self.mask
@@ -319,7 +319,7 @@ def _question(completer: "Completer", text: str) -> "Questions | str":
     return question
 
 
-def _record(completion: "Completion", explanation: "FindingCauses | None") -> dict[str, Any]:
+def _record(completion: "Completion", explanation: "Explanation | None") -> dict[str, Any]:
     return completion.to_json() | ({} if explanation is None else {"explanation": explanation.to_json()})
 
 
