@@ -50,10 +50,13 @@ MAY_IMPORT = {
         "nn",
         "train",
     },
+    "web": {
+        *("hypergraph", "pycode", "detector", "check", "workers", "report", "kg"),
+    },
     "cli": {
         *("hypergraph", "nn", "pycode", "rewrites", "train", "bugs", "kg", "report"),
         *("check", "detector", "files", "spelling", "configuration", "workers", "progress"),
-        "visible_text",
+        *("visible_text", "web"),
     },
 }
 _LIGHT = {
@@ -74,6 +77,7 @@ _LIGHT = {
     "detector",
     "check",
     "cli",
+    "web",
     "workers",
     "git",
 }

@@ -25,7 +25,8 @@ app.command(kg)
 
 _NEEDS = "hyperheat: this command needs the package {name!r}: pip install 'hyperheat[{extra}]'"
 _TRAIN = ("torch", "packaging", "safetensors", "pyarrow", "pyoxigraph", "matplotlib", "tokenizers")
-_EXTRAS = {**dict.fromkeys(_TRAIN, "train"), "ray": "ray"}
+_WEB = ("starlette", "uvicorn")
+_EXTRAS = {**dict.fromkeys(_TRAIN, "train"), **dict.fromkeys(_WEB, "web"), "ray": "ray"}
 
 app.command(
     "hyperheat.cli.check:check",
@@ -47,6 +48,13 @@ app.command(
     ),
 )
 app.command("hyperheat.cli.explain:explain", help="Explain a rule, or why a line is suspicious.")
+app.command(
+    "hyperheat.cli.explore:explore",
+    help=(
+        "Look at findings, heat maps and hypergraphs in a browser.\n\n"
+        "The page is served to this machine only, under a secret address, and loads nothing from elsewhere."
+    ),
+)
 app.command(
     "hyperheat.cli.calibrate:calibrate",
     help="Plant bugs in your own functions and measure how many are found.",
@@ -96,10 +104,10 @@ def main() -> None:
     except CycloptsError as error:
         fail(str(error))
     except ImportError as error:
-        extra = _EXTRAS.get(error.name or "")
-        if extra is None:
+        package = (error.name or "").partition(".")[0]
+        if package not in _EXTRAS:
             raise
-        fail(_NEEDS.format(name=error.name, extra=extra))
+        fail(_NEEDS.format(name=package, extra=_EXTRAS[package]))
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         flush_output()
         sys.exit(0)

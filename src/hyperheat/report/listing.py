@@ -89,11 +89,11 @@ def _cut(number: int | None, text: str, start: int, end: int) -> FrameLine:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A piece of a line: its text, how suspicious it is, and which of the heats it belongs to, the shortest one."""
+    """A piece of a line: its text, how suspicious it is, and which of the heats it is in, shortest first."""
 
     text: str
     suspicion: float
-    heat: int | None
+    heats: tuple[int, ...]
 
 
 def paint(heat: FunctionHeat, source: SourceText) -> Iterator[tuple[int, list[tuple[str, float]]]]:
@@ -104,10 +104,10 @@ def paint(heat: FunctionHeat, source: SourceText) -> Iterator[tuple[int, list[tu
 
 
 def cut_pieces(heat: FunctionHeat, source: SourceText) -> Iterator[tuple[int, list[Piece]]]:
-    """The number of each line of the function, with its text cut wherever the suspicion or the heat changes."""
+    """The number of each line of the function, with its text cut wherever a heat begins or ends."""
     lines = range(heat.line, min(heat.end_line, source.last_line) + 1)
     suspicion = {number: [0.0] * len(source.line(number)) for number in lines}
-    owner: dict[int, list[int | None]] = {number: [None] * len(source.line(number)) for number in lines}
+    owners: dict[int, list[tuple[int, ...]]] = {number: [()] * len(source.line(number)) for number in lines}
     longest_first = sorted(
         range(len(heat.heats)), key=lambda index: _length(heat.heats[index], source), reverse=True
     )
@@ -121,9 +121,9 @@ def cut_pieces(heat: FunctionHeat, source: SourceText) -> Iterator[tuple[int, li
             end = min(part.end_column - 1, len(row)) if number == part.end_line else len(row)
             for column in range(start, end):
                 row[column] = max(row[column], part.suspicion)
-                owner[number][column] = index
+                owners[number][column] = (index, *owners[number][column])
     for number in lines:
-        characters = zip(source.line(number), suspicion[number], owner[number], strict=True)
+        characters = zip(source.line(number), suspicion[number], owners[number], strict=True)
         pieces = groupby(characters, key=lambda character: character[1:])
         yield number, [Piece("".join(one[0] for one in same), *key) for key, same in pieces]
 

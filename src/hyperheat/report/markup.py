@@ -66,8 +66,8 @@ def heat_legend() -> str:
     """What the shades mean."""
     shades = "".join(f'<span class="h{level}">{level / 10:.1f}</span>' for level in range(1, 10))
     return (
-        '<p class="legend">How suspicious each piece of code is to the model, from 0 to 1: '
-        f'<span class="scale">{shades}</span> The number beside a line is its greatest.</p>'
+        f'<p class="legend">Suspicion, from 0 to 1: <span class="scale">{shades}</span> '
+        "The number beside a line is its greatest.</p>"
     )
 
 

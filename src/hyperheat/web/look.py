@@ -1,0 +1,191 @@
+"""What a worker does when somebody looks at a function: its places with all their repairs, why, and its drawing.
+
+The functions of a file are found by their first lines. Nothing here needs a web server.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache, partial
+
+from hyperheat.check.analysis import Detail, answer, make_question, rank_candidates, read_module, read_text
+from hyperheat.check.records import FunctionRecord
+from hyperheat.check.scan import score_in_worker
+from hyperheat.check.why import Why, find_why
+from hyperheat.detector.detector import Detector
+from hyperheat.hypergraph import Hypergraph
+from hyperheat.hypergraph.overlay import Lane, TooManySpokes, draw_over
+from hyperheat.pycode import FunctionGraph, SourceError, TooMuchSource
+from hyperheat.workers.limits import Limits
+
+__all__ = [
+    "CALLS",
+    "DEFAULT",
+    "DrawJob",
+    "Drawing",
+    "LookJob",
+    "Looker",
+    "PlacesJob",
+    "Refusal",
+    "RelationCount",
+    "WhyJob",
+]
+
+DEFAULT = ("MayWrite",)
+"""The relations that are drawn if no others are asked for."""
+
+_DETAIL = Detail(places=1_000, repairs=8, least=0.0, unlikely=True)
+_FAMILIES = {
+    "Tokens": "the tokens in order",
+    "AstNode": "a piece of syntax and its parts",
+    "CtrlF": "what runs right before what",
+    "MayRead": "which uses of a variable may follow one another",
+    "MayWrite": "which assignments a use may get its value from",
+    "Symbol": "all occurrences of a name",
+    "Returns": "where a function returns from",
+}
+CALLS = len(_FAMILIES)
+"""The number of the colour of all calls and operations."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlacesJob:
+    """Every place of the function that begins in a line of a file, with its repairs; the answer is a FunctionRecord."""
+
+    data: bytes
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class WhyJob:
+    """What moved the score of a repair of a place, both counted as in the record of a PlacesJob; the answer is a Why."""
+
+    data: bytes
+    line: int
+    place: int
+    repair: int
+
+
+@dataclass(frozen=True, slots=True)
+class DrawJob:
+    """A function with some of its relations, None for the usual ones; the answer is a Drawing.
+
+    Relations are numbered as in the answer.
+    """
+
+    data: bytes
+    line: int
+    relations: frozenset[int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a job was not done, as a sentence."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelationCount:
+    """A relation of a function: how many edges it has, what it means, the number of its colour, and whether it is drawn."""
+
+    name: str
+    edges: int
+    meaning: str
+    style: int
+    drawn: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawing:
+    """The SVG, or why there is none, with all relations of the function."""
+
+    svg: str | None
+    problem: str | None
+    nodes: int
+    relations: tuple[RelationCount, ...]
+
+
+LookJob = PlacesJob | WhyJob | DrawJob
+
+
+@dataclass(frozen=True, slots=True)
+class Looker:
+    """Does all of these jobs."""
+
+    detector: Detector
+    limits: Limits
+
+    def __call__(self, job: LookJob) -> FunctionRecord | Why | Drawing | Refusal:
+        try:
+            function, text = _find(job.data, job.line)
+            if isinstance(job, DrawJob):
+                return _draw(function, job.relations)
+            question = make_question(function, text)
+            score = partial(score_in_worker, self.detector, self.limits)
+            if isinstance(job, PlacesJob):
+                return answer(question, score, self.detector.calibration, _DETAIL)
+            candidate = rank_candidates(score(question.sample))[job.place][job.repair]
+            return find_why(question, score, candidate)
+        except (SourceError, TooMuchSource) as error:
+            return Refusal(error.problem)
+        except IndexError:
+            return Refusal("there is no such place in the function")
+
+
+@lru_cache(maxsize=4)
+def _functions(data: bytes) -> tuple[dict[int, FunctionGraph], str]:
+    text = read_text(data)
+    return {function.span[0]: function for function in read_module(text).functions}, text
+
+
+def _find(data: bytes, line: int) -> tuple[FunctionGraph, str | None]:
+    """The function that begins in a line, and the text of its file if the lines of that end in another way."""
+    functions, text = _functions(data)
+    if line not in functions:
+        raise SourceError(None, line, "no function begins here")
+    return functions[line], text if "\r" in text else None
+
+
+def _draw(function: FunctionGraph, wanted: frozenset[int] | None) -> Drawing:
+    graph = function.graph
+    relations = _relations(graph, wanted)
+    svg, problem = None, None
+    try:
+        lines = function.source.split("\n")
+        lines = lines[: function.span[2] - function.span[0] + 1]
+        svg = draw_over(graph, lines, first_line=function.span[0], lanes=_lanes(relations))
+    except TooManySpokes as error:
+        problem = str(error)
+    return Drawing(svg=svg, problem=problem, nodes=graph.num_nodes, relations=relations)
+
+
+def _relations(graph: Hypergraph, wanted: frozenset[int] | None) -> tuple[RelationCount, ...]:
+    """The relations of a graph: first those that all functions have, then the names of what is called, by number."""
+    counts: dict[str, int] = {}
+    for name in graph.relations:
+        counts[name] = counts.get(name, 0) + 1
+    families = [name for name in _FAMILIES if name in counts]
+    called = sorted(counts.keys() - _FAMILIES.keys(), key=lambda name: (-counts[name], name))
+    styles = {name: style for style, name in enumerate(_FAMILIES)}
+    return tuple(
+        RelationCount(
+            name=name,
+            edges=counts[name],
+            meaning=_FAMILIES.get(name, f"a call or operation {name}: its arguments and its value"),
+            style=styles.get(name, CALLS),
+            drawn=name in DEFAULT if wanted is None else number in wanted,
+        )
+        for number, name in enumerate((*families, *called))
+    )
+
+
+def _lanes(relations: tuple[RelationCount, ...]) -> list[Lane]:
+    """A lane for each relation that all functions have, and one for all calls and operations."""
+    drawn = [relation for relation in relations if relation.drawn]
+    lanes = [
+        Lane(title=relation.name, relations=frozenset({relation.name}), style=relation.style)
+        for relation in drawn
+        if relation.style != CALLS
+    ]
+    called = frozenset(relation.name for relation in drawn if relation.style == CALLS)
+    more = [Lane(title="calls", relations=called, style=CALLS, named=True)] if called else []
+    return [*lanes, *more]
