@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from tests.check.caches import open_cache, sign
+from tests.check.notebooks import code, markdown, notebook
 from tests.check.scores import CALIBRATION, pseudo_scores
 from tests.check.test_cache import DETECTOR, EDITS, SOURCE
 from tests.fuzz.mutate import bounded, mutants
@@ -16,7 +17,8 @@ from hyperheat.check.baseline import BaselineError, Known, read_baseline, write_
 from hyperheat.check.cache import Entry
 from hyperheat.check.discovery import FoundFile, Selection, discover
 from hyperheat.check.filters import make_report
-from hyperheat.check.records import FileRecord
+from hyperheat.check.notebook_analysis import analyse_notebook, find_cell_error
+from hyperheat.check.records import FileRecord, join_parts
 from hyperheat.check.repairs import FixError, plan_repair
 from hyperheat.check.scanned_files import Sources, read_record
 from hyperheat.check.settings import Settings, SettingsError, find_settings, load_settings
@@ -28,6 +30,10 @@ SOURCES = [
     b"def f(a, b):\r\n    return g(a, b) if a < b else b - a\r\n",
     b"# caf\xe9\ndef f(a, b):\n    x = a[1] + b\n    x += a\n    return not x\n",
     "def f(é, ß):\n    s = f'{é!r:>{ß}}' \"ü\"\n    return s if é and ß else -é\n".encode(),
+]
+NOTEBOOKS = [
+    notebook(markdown("x"), code(f"%pwd\n{SOURCE}"), code("y = !ls\n")),
+    notebook(code(SOURCE, whole=True), code("def f(:\n"), indent=None, ascii=True),
 ]
 SETTINGS = [
     b"[tool.hyperheat]\nselect = ['HH1', 'HH301']\nignore = ['HH302']\nexclude = ['gen/', '!a']\ntier = 'B'\n",
@@ -66,6 +72,26 @@ def test_a_repair_of_what_compiles_compiles():
         with suppress(FixError):
             repair = plan_repair(file, data, findings)
             assert compiles(repair.repaired), data
+            repaired += 1
+    assert repaired > 10
+
+
+def test_a_repair_of_a_notebook_is_a_notebook_and_its_cells_compile():
+    file, repaired = FoundFile("a.ipynb", Path("/a.ipynb")), 0
+    for data in mutants(NOTEBOOKS):
+        with bounded():
+            parts = analyse_notebook(data, (), pseudo_scores, CALIBRATION)
+            record = join_parts([part for part in parts if part is not None], ())
+            scanned = read_record(record, file, CALIBRATION, source=data)
+            report = make_report([scanned], Settings(), DETECTOR, show_all=True)
+        if not report.findings:
+            continue
+        for render in FORMATS.values():
+            render(report, Sources([scanned]))
+        with suppress(FixError):
+            repair = plan_repair(file, data, report.findings)
+            cells = {finding.cell for finding in repair.done if finding.cell is not None}
+            assert find_cell_error(repair.repaired, cells) is None, data
             repaired += 1
     assert repaired > 10
 

@@ -21,6 +21,7 @@ def test_json_is_the_report():
     assert list(document) == ["version", "model", "findings", "errors", "summary"]
     assert document["findings"][1] == {
         "path": "src/billing/merge.py",
+        "cell": None,
         "rule": "HH101",
         "kind": "variable-misuse",
         "line": 4,
@@ -44,6 +45,7 @@ def test_json_is_the_report():
     assert document["findings"][0]["path"] == HOSTILE_PATH.replace("\udcff", r"\xff")
     assert document["errors"][1] == {
         "path": "src/\u2028old.py",
+        "cell": None,
         "rule": "HH900",
         "line": 3,
         "reason": "expected Python 3 source, got: \x1b[5m",

@@ -70,6 +70,8 @@ __all__ = [
     "analyse_parts",
     "analyse_text",
     "answer",
+    "check_lines",
+    "error_record",
     "line_starts",
     "make_question",
     "place_record",
@@ -142,7 +144,7 @@ def analyse_parts(
     try:
         text = read_text(data)
     except SourceError as error:
-        yield PartialRecord(errors=(_error(error),))
+        yield PartialRecord(errors=(error_record(error),))
     else:
         yield from analyse_edited(text, {}, known, score, calibration, max_characters=max_characters)
 
@@ -155,21 +157,25 @@ def analyse_edited(
     calibration: Calibration,
     *,
     max_characters: int = MAX_CHARACTERS,
+    interactive: bool = False,
+    unjudged: Collection[int] = (),
 ) -> Iterator[PartialRecord | None]:
     """The parts of an edited text's record; `guesses` are digests of functions by the key of their lines.
 
-    A function whose lines have a guess is not read: its digest, which should be known, stays that of before.
+    A function whose lines have a guess is not read: its digest, which should be known, stays that of before. Functions with
+    `unjudged` lines are not scored. The text is `interactive` if it may await anywhere, as in a notebook.
     """
     try:
-        _check_lines(text)
-        module = outline(text, max_characters=max_characters)
+        check_lines(text)
+        module = outline(text, max_characters=max_characters, interactive=interactive)
     except SourceError as error:
-        yield PartialRecord(errors=(_error(error),))
+        yield PartialRecord(errors=(error_record(error),))
         return
     source, done = SourceText(text), set(known)
     listed: list[ListedFunction] = []
     errors: list[ErrorRecord] = []
     waiting: list[tuple[str, FunctionGraph, str]] = []
+    unscored: dict[str, FunctionRecord] = {}
     for place in module.functions:
         lines = _lines(place, source)
         digest = guesses.get(key_of_lines(place.name, lines)) if guesses else None
@@ -177,15 +183,20 @@ def analyse_edited(
             try:
                 function = module.read(place)
             except SourceError as error:
-                errors.append(_error(error))
+                errors.append(error_record(error))
                 continue
-            digest = _digest(lines, function)
-            if digest not in done:
+            judged = not any(place.line <= line <= place.end_line for line in unjudged)
+            digest = _digest(lines, function, judged=judged)
+            if not judged:
+                unscored[digest] = FunctionRecord(line_starts(function))
+            elif digest not in done:
                 waiting.append((digest, function, lines))
                 done.add(digest)
             yield None
         listed.append(ListedFunction(place.name, place.line, digest))
-    yield PartialRecord(functions=tuple(listed), errors=tuple(errors), comments=find_suppressions(source))
+    yield PartialRecord(
+        functions=tuple(listed), errors=tuple(errors), comments=find_suppressions(source), known=unscored
+    )
     for digest, function, lines in waiting:
         try:
             question = make_question(function, text if "\r" in lines else None)
@@ -196,7 +207,7 @@ def analyse_edited(
 
 def read_module(text: str, *, max_characters: int = MAX_CHARACTERS) -> ModuleGraphs:
     """The functions of a text; raises SourceError if it cannot be read, or is larger than what is read."""
-    _check_lines(text)
+    check_lines(text)
     return extract(text, max_characters=max_characters)
 
 
@@ -226,7 +237,8 @@ def _is_compiled(data: bytes) -> bool:
     return True
 
 
-def _check_lines(text: str) -> None:
+def check_lines(text: str) -> None:
+    """Raise TooMuchSource for a text with longer lines, or more functions or classes, than are read."""
     longest = max(map(len, _LINE_END.split(text)))
     if longest > MAX_LINE:
         raise TooMuchSource(None, None, f"expected lines of at most {MAX_LINE} characters, got {longest}")
@@ -236,7 +248,8 @@ def _check_lines(text: str) -> None:
             raise TooMuchSource(None, None, problem)
 
 
-def _error(error: SourceError) -> ErrorRecord:
+def error_record(error: SourceError) -> ErrorRecord:
+    """What is told of source that is not checked."""
     rule = "HH901" if isinstance(error, TooMuchSource) else "HH900"
     return ErrorRecord(rule, error.problem, error.line)
 
@@ -264,7 +277,7 @@ def _lines(function: UnreadFunction, source: SourceText) -> str:
     return source.lines(function.line, function.end_line)
 
 
-def _digest(lines: str, function: FunctionGraph) -> str:
+def _digest(lines: str, function: FunctionGraph, *, judged: bool) -> str:
     """A digest of everything that the record of a function depends on.
 
     The graph includes what the rest of the module says about names and calls. Candidates depend on the text and on whether
@@ -272,7 +285,7 @@ def _digest(lines: str, function: FunctionGraph) -> str:
     """
     graph, lazy = function.graph, function.scope.lazy_annotations
     arrays = (graph.label, graph.relation, graph.offsets, graph.qualifier, graph.node)
-    digest = hashlib.sha256(b"lazy" if lazy else b"")
+    digest = hashlib.sha256((b"lazy" if lazy else b"") + (b"" if judged else b"unjudged"))
     for part in (lines.encode(), "\0".join(graph.names).encode(), *(array.tobytes() for array in arrays)):
         digest.update(len(part).to_bytes(8, "big"))
         digest.update(part)

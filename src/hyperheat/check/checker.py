@@ -211,8 +211,8 @@ class Checker:
         changes = self._changes()
         errors: tuple[ScanError, ...] = ()
         files: tuple[ScannedFile, ...] = ()
-        if len(data) > self.max_bytes:
-            reason = f"expected at most {self.max_bytes} bytes, got more"
+        if len(data) > (most := file.most_bytes(self.max_bytes)):
+            reason = f"expected at most {most} bytes, got more"
             errors = (ScanError(path=name, rule="HH901", reason=reason),)
         elif not (
             self.settings.force_exclude

@@ -24,6 +24,7 @@ from hyperheat.report.finding import ScanError
 __all__ = [
     "DEFAULT_EXCLUDES",
     "MAX_BYTES",
+    "NOTEBOOK_FACTOR",
     "SUFFIXES",
     "Discovered",
     "FoundFile",
@@ -33,10 +34,13 @@ __all__ = [
     "shown_path",
 ]
 
-SUFFIXES = (".py", ".pyw")
+_NOTEBOOK = ".ipynb"
+SUFFIXES = (".py", ".pyw", _NOTEBOOK)
 """How the names of files end that are looked for; stubs (.pyi) hold no code that runs."""
 MAX_BYTES = 1_000_000
 """Larger files are skipped."""
+NOTEBOOK_FACTOR = 20
+"""Notebooks may be so many times as large, because they hold outputs too; their code may not."""
 DEFAULT_EXCLUDES = (
     *(".git/", ".hg/", ".svn/", ".bzr/"),
     *(".venv/", "venv/", ".env/", "env/", ".virtualenv/", ".tox/", ".nox/", ".direnv/", ".pixi/"),
@@ -71,6 +75,15 @@ class FoundFile:
 
     shown: str
     path: Path
+
+    @property
+    def is_notebook(self) -> bool:
+        """Whether it is a notebook, by its name."""
+        return self.path.name.endswith(_NOTEBOOK)
+
+    def most_bytes(self, max_bytes: int) -> int:
+        """How large the file may be, if source files may have so many bytes."""
+        return max_bytes * NOTEBOOK_FACTOR if self.is_notebook else max_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,10 +221,13 @@ class _Search:
             return
         if not stat.S_ISREG(status.st_mode):
             self._skip(path, f"expected a regular file, got {kind_of_file(status.st_mode)}")
-        elif status.st_size > self._selection.max_bytes:
-            self._skip(path, f"expected at most {self._selection.max_bytes} bytes, got {status.st_size}")
+            return
+        file = FoundFile(shown_path(path, self.root), path)
+        most = file.most_bytes(self._selection.max_bytes)
+        if status.st_size > most:
+            self._skip(path, f"expected at most {most} bytes, got {status.st_size}")
         else:
-            self.files[path] = FoundFile(shown_path(path, self.root), path)
+            self.files[path] = file
 
     def _left_out(self, path: Path, ignores: Iterable[Globs], *, folder: bool) -> bool:
         with self._counted():

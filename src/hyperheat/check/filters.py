@@ -5,12 +5,14 @@ not change; tiers and thresholds. Tiers come last so that a comment or a baselin
 a threshold.
 """
 
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import hyperheat
 from hyperheat.check.baseline import Baseline, Compared, compare_to_baseline
+from hyperheat.check.cell_places import CellPlaces
 from hyperheat.check.changes import Changes
 from hyperheat.check.scanned_files import ScannedFile, ScannedFunction, Sources
 from hyperheat.check.settings import Settings
@@ -44,6 +46,7 @@ def make_report(
     changed = {file.path: _changed_functions(file, changes) for file in files}
     compared = _compare(files, commented, baseline)
     left = [finding for finding in compared.new if _stands_in(finding, changed[finding.path])]
+    places = {file.path: CellPlaces(file.cells) for file in files}
     told, ignored = _not_ignored(files, errors, settings)
     hidden = Counter(finding.tier for finding in left if not threshold.shows(finding))
     summary = Summary(
@@ -52,7 +55,7 @@ def make_report(
         hidden={tier: hidden[tier] for tier in LEVELS if hidden[tier]},
         suppressed=sum(len(of_file.quiet) for of_file in commented.values()),
         known=len(compared.known),
-        notes=(*threshold.notes, *_notes(commented, compared), *_ignored_notes(ignored)),
+        notes=(*threshold.notes, *_notes(commented, compared, places), *_ignored_notes(ignored)),
         cached=sum(file.cached for file in files),
         seconds=seconds,
     )
@@ -60,11 +63,11 @@ def make_report(
     return Report(
         version=hyperheat.__version__,
         model=Model(name=detector.name, sha256=detector.sha256),
-        findings=tuple(finding for finding in left if threshold.shows(finding)),
+        findings=tuple(places[finding.path].finding(finding) for finding in left if threshold.shows(finding)),
         errors=told,
         summary=summary,
         heat=tuple(
-            function.heat
+            places[file.path].heat(function.heat)
             for file in files
             for function in changed[file.path]
             if any((s.finding.path, s.finding.function, s.finding.line) in hot for s in function.suspects)
@@ -128,8 +131,8 @@ def _compare(
 
 
 def _changed_functions(file: ScannedFile, changes: Changes | None) -> tuple[ScannedFunction, ...]:
-    if changes is None:
-        return file.functions
+    if changes is None or (file.cells and changes.touch(file.file.path, 1, sys.maxsize)):
+        return file.functions  # the lines of a notebook are not those of its code
     return tuple(f for f in file.functions if changes.touch(file.file.path, f.line, f.end_line))
 
 
@@ -142,7 +145,9 @@ def _not_ignored(
 ) -> tuple[tuple[ScanError, ...], Counter[str]]:
     """What was not checked, without what the settings ignore, which is counted by rule."""
     placed = [(error, None) for error in errors]
-    placed += [(error, file.file.path) for file in files for error in file.errors]
+    placed += [
+        (CellPlaces(file.cells).error(error), file.file.path) for file in files for error in file.errors
+    ]
     told = tuple(error for error, path in placed if not settings.ignores(error.rule, path))
     ignored = Counter(error.rule for error, path in placed if settings.ignores(error.rule, path))
     return told, ignored
@@ -154,9 +159,11 @@ def _ignored_notes(ignored: Mapping[str, int]) -> Iterator[str]:
         yield f"{count} {what}, not listed because {rule} is ignored."
 
 
-def _notes(commented: Mapping[str, Suppressed], compared: Compared) -> list[str]:
+def _notes(
+    commented: Mapping[str, Suppressed], compared: Compared, places: Mapping[str, CellPlaces]
+) -> list[str]:
     notes = [
-        f"{path}:{unused.line}:{unused.column}: unused suppression: {unused.reason}."
+        f"{places[path].show(path, unused.line)}:{unused.column}: unused suppression: {unused.reason}."
         for path, of_file in commented.items()
         for unused in of_file.unused
     ]

@@ -8,7 +8,8 @@ the function moves. New results and those from the cache are read by the same co
 As plain data, for the cache:
 
     file        {"functions": [[name, line, digest], ...], "known": {digest: function, ...},
-                 "errors": [[rule, reason, line or null], ...], "comments": [suppression, ...]}
+                 "errors": [[rule, reason, line or null], ...], "comments": [suppression, ...],
+                 "cells": [[number, line, [line of the file, ...]], ...]}
     function    {"lines": [start, ...], "no_bug": probability or null, "places": [place, ...],
                  "heat": [[start, end, suspicion], ...]}
     place       {"at": [start, end], "probability": number, "repairs": [repair, ...]}
@@ -25,6 +26,7 @@ from hyperheat.check.suppressions import Suppression
 from hyperheat.report.rules import RULE_OF_KIND, RULES
 
 __all__ = [
+    "CellRecord",
     "EditRecord",
     "ErrorRecord",
     "FileRecord",
@@ -77,6 +79,14 @@ class ErrorRecord(NamedTuple):
     rule: str
     reason: str
     line: int | None
+
+
+class CellRecord(NamedTuple):
+    """A cell of code in a notebook: its number, the line of the joined code that it begins on, its lines in the file."""
+
+    number: int
+    line: int
+    file_lines: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,12 +162,16 @@ class FunctionRecord:
 
 @dataclass(frozen=True, slots=True)
 class FileRecord:
-    """A file: its functions in order, what is known of each by its digest, what was not checked, and its comments."""
+    """A file: its functions in order, what is known of each by its digest, what was not checked, and its comments.
+
+    `cells` are those of a notebook. Its lines are those of the code of all cells, one below the other.
+    """
 
     functions: tuple[ListedFunction, ...] = ()
     known: Mapping[str, FunctionRecord] = field(default_factory=dict)
     errors: tuple[ErrorRecord, ...] = ()
     comments: tuple[Suppression, ...] = ()
+    cells: tuple[CellRecord, ...] = ()
 
     def to_plain(self) -> dict[str, Any]:
         """The record as plain data."""
@@ -169,6 +183,7 @@ class FileRecord:
                 asdict(comment) | {"lines": None if comment.lines is None else sorted(comment.lines)}
                 for comment in self.comments
             ],
+            "cells": self.cells,
         }
 
     @classmethod
@@ -184,6 +199,7 @@ class FileRecord:
                 {f.digest: FunctionRecord.from_plain(values["known"][f.digest]) for f in functions},
                 tuple(map(_error, values["errors"])),
                 tuple(map(_comment, values["comments"])),
+                _cells(values["cells"]),
             )
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise RecordError(f"not a record: {error}") from None
@@ -199,6 +215,7 @@ class PartialRecord:
     known: Mapping[str, FunctionRecord] = field(default_factory=dict)
     refused: Mapping[str, str] = field(default_factory=dict)
     """Why a function was not scored, by its digest."""
+    cells: tuple[CellRecord, ...] = ()
 
 
 def key_of_lines(name: str, lines: str) -> str:
@@ -214,6 +231,7 @@ def join_parts(
     listed: list[ListedFunction] = []
     errors: list[ErrorRecord] = []
     comments: list[Suppression] = []
+    cells: list[CellRecord] = []
     made: dict[str, FunctionRecord] = {}
     refused: dict[str, str] = {}
     for part in parts:
@@ -222,6 +240,7 @@ def join_parts(
         listed += part.functions
         errors += part.errors
         comments += part.comments
+        cells += part.cells
         made |= part.known
         refused |= part.refused
     errors += [
@@ -233,7 +252,7 @@ def join_parts(
         finished = {*known, *made, *refused}
         errors += _lost_errors([f for f in listed if f.digest not in finished], f"not checked: {lost}")
     done = tuple(function for function in listed if function.digest in known or function.digest in made)
-    return FileRecord(done, made, tuple(errors), tuple(comments))
+    return FileRecord(done, made, tuple(errors), tuple(comments), tuple(cells))
 
 
 def _lost_errors(undone: list[ListedFunction], reason: str) -> list[ErrorRecord]:
@@ -270,6 +289,15 @@ def _error(values: Iterable[Any]) -> ErrorRecord:
     if rule not in _FILE_RULES:
         raise RecordError(f"expected a rule about files, got {rule!r:.50}")
     return ErrorRecord(rule, _text(reason), None if line is None else _line(line))
+
+
+def _cells(values: Iterable[Any]) -> tuple[CellRecord, ...]:
+    cells = tuple(
+        CellRecord(_line(number), _line(line), tuple(map(_line, lines))) for number, line, lines in values
+    )
+    if cells and (cells[0].line != 1 or any(a.line > b.line for a, b in pairwise(cells))):
+        raise RecordError("expected cells one below the other")
+    return cells
 
 
 def _comment(values: Mapping[str, Any]) -> Suppression:

@@ -2,7 +2,8 @@
 
 Only the most confident suggestion for a function is applied: the others were made for the function before that repair, so
 they wait for the next scan. A file is written atomically, and only if it still holds the text that was scanned; its
-encoding, byte order mark, line ends and mode are kept.
+encoding, byte order mark, line ends and mode are kept. In a notebook only characters of the code change: outputs,
+metadata and layout stay as they are, byte for byte.
 """
 
 import os
@@ -12,10 +13,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 from hyperheat.check.analysis import read_text
 from hyperheat.check.changes import why_not_clean
 from hyperheat.check.discovery import MAX_BYTES, FoundFile
+from hyperheat.check.notebook import edits_in_notebook, read_notebook
+from hyperheat.check.notebook_analysis import find_cell_error
 from hyperheat.check.preload import MODULES
 from hyperheat.check.scan import LIMITS
 from hyperheat.files import SkippedFile, read_regular, refuse_links_out, remove_leftovers, write_whole
@@ -69,12 +73,17 @@ def plan_repair(file: FoundFile, data: bytes, findings: Iterable[Finding]) -> Re
 
     Raises FixError if the result cannot be written.
     """
+    notebook = read_notebook(data) if file.is_notebook else None
     done: list[Finding] = []
     left: list[Finding] = []
     edits: tuple[FileEdit, ...] = ()
     for finding in sorted(findings, key=lambda finding: (-finding.confidence, finding.line, finding.column)):
-        joined = _joined(edits, finding.fix.edits)
-        if joined and all(finding.function != other.function for other in done):
+        own = finding.fix.edits
+        if notebook is not None and finding.cell is not None:
+            own = edits_in_notebook(notebook, finding.cell, own)
+        joined = _joined(edits, own)
+        function = finding.cell, finding.function
+        if joined and all(function != (other.cell, other.function) for other in done):
             edits = joined
             done.append(finding)
         else:
@@ -90,10 +99,11 @@ def find_problems(
     """Each repair, and why its result is not Python, or None; a process that can be ended reads it."""
     waiting: deque[Repair] = deque()  # there is one worker, so they come back in order
 
-    def results() -> Iterator[bytes]:
+    def results() -> Iterator[_Repaired]:
         for repair in repairs:
             waiting.append(repair)
-            yield repair.repaired
+            cells = frozenset(finding.cell for finding in repair.done if finding.cell is not None)
+            yield _Repaired(repair.repaired, cells)
 
     for _, answer in run_jobs(_read_again, results(), workers=1, limits=limits, preload=MODULES):
         yield waiting.popleft(), answer.reason if isinstance(answer, Lost) else answer
@@ -128,7 +138,18 @@ def write_repair(repair: Repair, *, root: Path, allow_dirty: bool) -> None:
             raise FixError(f"cannot be written: {error.strerror or error}") from None
 
 
-def _read_again(data: bytes) -> str | None:
+class _Repaired(NamedTuple):
+    """What a file is to hold, and which cells of it were repaired if it is a notebook."""
+
+    data: bytes
+    cells: frozenset[int]
+
+
+def _read_again(repaired: _Repaired) -> str | None:
+    data, cells = repaired
+    if cells:
+        problem = find_cell_error(data, cells)
+        return None if problem is None else f"expected Python after the repair, got: {problem}"
     try:
         PythonSource.read(read_text(data), max_characters=len(data)).parse()
     except SourceError as error:

@@ -57,6 +57,7 @@ class _Job:
     number: int
     data: bytes
     known: frozenset[str]
+    is_notebook: bool
 
 
 def scan_files(
@@ -89,7 +90,8 @@ def scan_files(
 
 def scan_data(data: bytes, file: FoundFile, detector: Detector, *, limits: Limits = LIMITS) -> ScannedFile:
     """Scan bytes as the contents of a file, which need not exist, in a separate process and without a cache."""
-    work, job = _Work(detector, limits, max(len(data), MAX_BYTES)), _Job(0, data, frozenset())
+    job = _Job(0, data, frozenset(), file.is_notebook)
+    work = _Work(detector, limits, MAX_BYTES if file.is_notebook else max(len(data), MAX_BYTES))
     ((_, result),) = run_in_workers(work, [job], detector, workers=1, limits=limits)
     return read_record(_record(result, ()), file, detector.calibration, source=data)
 
@@ -137,7 +139,7 @@ class _Scanner:
         """Read the files in order, and yield jobs for those that are not in the cache."""
         for number, file in enumerate(self._files):
             try:
-                data = read_regular(file.path, max_bytes=self._max_bytes)
+                data = read_regular(file.path, max_bytes=file.most_bytes(self._max_bytes))
             except SkippedFile as error:
                 skipped = ScanError(path=file.shown, rule="HH901", reason=str(error))
                 self._tell(number, ScannedFile(file=file, errors=(skipped,)))
@@ -148,7 +150,7 @@ class _Scanner:
                 self._tell(number, self._read(file, entry.record, sha256, len(data)))
                 continue
             self._known[number] = {} if entry is None else entry.record.known
-            yield _Job(number, data, frozenset(self._known[number]))
+            yield _Job(number, data, frozenset(self._known[number]), file.is_notebook)
 
     def take_part(self, job: _Job, part: PartialRecord) -> None:
         """Count what a worker has done of a file."""
@@ -227,10 +229,12 @@ class _Work:
 
     def __call__(self, job: _Job) -> Iterator[PartialRecord | None]:
         from hyperheat.check.analysis import analyse_parts
+        from hyperheat.check.notebook_analysis import analyse_notebook
 
+        analyse_job = analyse_notebook if job.is_notebook else analyse_parts
         score = partial(score_in_worker, self.detector, self.limits)
         most, calibration = self.max_bytes, self.detector.calibration
-        return analyse_parts(job.data, job.known, score, calibration, max_characters=most)
+        return analyse_job(job.data, job.known, score, calibration, max_characters=most)
 
 
 def score_in_worker(detector: Detector, limits: Limits, sample: "Sample") -> "SampleScores":

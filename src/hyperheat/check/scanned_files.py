@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TypedDict
 
 from hyperheat.check.discovery import FoundFile
-from hyperheat.check.records import FileRecord, FunctionRecord, PlaceRecord, RepairRecord
+from hyperheat.check.records import CellRecord, FileRecord, FunctionRecord, PlaceRecord, RepairRecord
 from hyperheat.check.suppressions import Suppression
 from hyperheat.detector.calibration import Calibration
 from hyperheat.files import SkippedFile, read_regular
@@ -81,6 +81,8 @@ class ScannedFile:
     errors: tuple[ScanError, ...] = ()
     suppressions: tuple[Suppression, ...] = ()
     cached: int = 0
+    cells: tuple[CellRecord, ...] = ()
+    """The cells of a notebook; its functions, errors and suppressions have lines of the code of all cells together."""
 
     @property
     def path(self) -> str:
@@ -108,26 +110,45 @@ class ScannedFile:
         data = self.data() if self.functions else None
         if data is None:
             return None
+        if self.cells and isinstance(data, bytes):
+            from hyperheat.check.notebook import read_notebook
+
+            return SourceText(read_notebook(data).text)
         return SourceText(data if isinstance(data, str) else decode(data)[0])
 
 
 class Sources(Mapping[str, SourceText]):
-    """Texts of scanned files by path, read again when they are needed; a file that has changed since has none."""
+    """Texts of scanned files by path, read again when they are needed; a file that has changed since has none.
+
+    The text of a cell is found by the path and the cell, as in `Finding.source`.
+    """
 
     def __init__(self, files: Iterable[ScannedFile]) -> None:
         self._files = {file.path: file for file in files if file.functions}
+        self._cells = {
+            f"{file.path}:cell {cell.number}": (file.path, cell)
+            for file in self._files.values()
+            for cell in file.cells
+        }
         self._kept: dict[str, SourceText | None] = {}
 
-    def __getitem__(self, path: str) -> SourceText:
-        if path not in self._kept:
-            text = self._files[path].text()
+    def __getitem__(self, source: str) -> SourceText:
+        if source not in self._kept:
+            text = self._read(source)
             while len(self._kept) >= _KEPT:
                 del self._kept[next(iter(self._kept))]
-            self._kept[path] = text
-        text = self._kept[path]
+            self._kept[source] = text
+        text = self._kept[source]
         if text is None:
-            raise KeyError(path)
+            raise KeyError(source)
         return text
+
+    def _read(self, source: str) -> SourceText | None:
+        if source in self._cells:
+            path, cell = self._cells[source]
+            text = self.get(path)
+            return text and SourceText(text.lines(cell.line, cell.line + len(cell.file_lines) - 1))
+        return self._files[source].text()
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._files)
@@ -167,6 +188,7 @@ def read_record(
         ),
         suppressions=record.comments,
         cached=cached,
+        cells=record.cells,
     )
 
 

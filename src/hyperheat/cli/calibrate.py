@@ -3,7 +3,7 @@
 import json as json_module
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -66,6 +66,7 @@ def calibrate(
         settings = read_settings([str(path) for path in paths], DEFAULTS)
         selection = Selection(exclude=settings.exclude, gitignore=settings.gitignore)
         found = discover(paths, root=Path.cwd(), selection=selection)
+        found = replace(found, files=tuple(file for file in found.files if not file.is_notebook))
         with Progress("calibrating", every=None) as progress:
             planted = plant_bugs(
                 found.files,

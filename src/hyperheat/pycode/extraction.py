@@ -151,8 +151,11 @@ def outline(
     chunk: int = 512,
     overlap: int = 64,
     max_characters: int = MAX_CHARACTERS,
+    interactive: bool = False,
 ) -> ModuleOutline:
     """Find the functions of a module; raises SourceError where the source as a whole cannot be read.
+
+    An `interactive` module may await outside of functions, as the code of a notebook does.
 
     >>> [(f.name, f.line, f.end_line) for f in outline("@cache\\ndef f(): return 1\\ndef g(): return 2\\n").functions]
     [('f', 1, 2), ('g', 3, 3)]
@@ -160,7 +163,7 @@ def outline(
     if not 0 <= overlap < chunk:
         raise ValueError(f"overlap: expected at least 0 and less than chunk={chunk}, got {overlap}")
     text = PythonSource.read(source, None if path is None else os.fspath(path), max_characters=max_characters)
-    tree = text.parse()
+    tree = text.parse(interactive=interactive)
     facts = ModuleFacts(
         source=text,
         definitions=define_file(tree, text.path, project),

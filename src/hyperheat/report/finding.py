@@ -4,6 +4,9 @@ Places. Lines and columns count from 1, columns in characters (code points), and
 no longer part. Lines end with a newline, a carriage return or both, as in Python; a byte order mark is not counted.
 
     line, column, end_line, end_column = 3, 8, 3, 12      the characters 8, 9, 10, 11 of the third line
+
+In a notebook a place is one in a cell: `cell` is the cell's number among all cells, from 1, and lines are those of the
+cell. `file_line` is then the line of the notebook's file, for programs that show that file.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,6 +23,7 @@ __all__ = [
     "Fix",
     "FunctionHeat",
     "HeatSpan",
+    "InFile",
     "Model",
     "Report",
     "ScanError",
@@ -29,6 +33,19 @@ __all__ = [
 
 LEVELS = {"A": "error", "B": "warning", "C": "note"}
 """The tiers of confidence, best first, and how severe outputs with levels call them."""
+
+
+class InFile:
+    """Something that is in a file or, if `cell` is not None, in a cell of a notebook."""
+
+    __slots__ = ()
+    path: str
+    cell: int | None
+
+    @property
+    def source(self) -> str:
+        """The name of the text that it is in: `shop.py`, or `shop.ipynb:cell 3`."""
+        return self.path if self.cell is None else f"{self.path}:cell {self.cell}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +89,7 @@ class Alternative:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Finding(InFile):
     """One suspected bug: where, what in plain words, how sure, and the suggested repair.
 
     `path` is relative to the root of the scan, with forward slashes. `function` is the qualified name of the
@@ -93,6 +110,8 @@ class Finding:
     fix: Fix
     alternatives: tuple[Alternative, ...] = ()
     why: FindingCauses | None = None
+    cell: int | None = None
+    file_line: int | None = None
 
     def __post_init__(self) -> None:
         _check_places(self.line, self.column, self.end_line, self.end_column)
@@ -105,13 +124,15 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScanError:
+class ScanError(InFile):
     """A file, or a part of it, that was not checked: HH900 (not parsed) or HH901 (skipped)."""
 
     path: str
     rule: str
     reason: str
     line: int | None = None
+    cell: int | None = None
+    file_line: int | None = None
 
     def __post_init__(self) -> None:
         expected = [rule.id for rule in RULES.values() if not rule.kinds]
@@ -156,7 +177,7 @@ class HeatSpan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FunctionHeat:
+class FunctionHeat(InFile):
     """The heat map of one function, which takes the lines from `line` to `end_line`, the latter included.
 
     Where heats overlap the greatest counts.
@@ -167,6 +188,7 @@ class FunctionHeat:
     line: int
     end_line: int
     heats: tuple[HeatSpan, ...]
+    cell: int | None = None
 
     def __post_init__(self) -> None:
         _check_places(self.line, 1, self.end_line, 1)
@@ -194,9 +216,10 @@ class Report:
     def __post_init__(self) -> None:
         findings = sort_findings(self.findings)
         errors = sorted(
-            self.errors, key=lambda error: (error.path, error.line or 0, error.rule, error.reason)
+            self.errors,
+            key=lambda error: (error.path, error.cell or 0, error.line or 0, error.rule, error.reason),
         )
-        heat = sorted(self.heat, key=lambda heat: (heat.path, heat.line, heat.function))
+        heat = sorted(self.heat, key=lambda heat: (heat.path, heat.cell or 0, heat.line, heat.function))
         for name, value in (("findings", findings), ("errors", errors), ("heat", heat)):
             object.__setattr__(self, name, tuple(value))
 
@@ -208,7 +231,7 @@ def sort_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 def _order_of_findings(finding: Finding) -> tuple[str | int, ...]:
     start, end = (finding.line, finding.column), (finding.end_line, finding.end_column)
-    return (finding.path, *start, finding.rule, *end, finding.message)
+    return (finding.path, finding.cell or 0, *start, finding.rule, *end, finding.message)
 
 
 def _check_places(line: int, column: int, end_line: int, end_column: int) -> None:

@@ -19,7 +19,7 @@ def fingerprints(findings: Iterable[Finding], sources: Mapping[str, SourceText])
     seen: Counter[tuple[str, ...]] = Counter()
     names = []
     for finding in findings:
-        source = sources.get(finding.path, SourceText(""))
+        source = sources.get(finding.source, SourceText(""))
         last = min(finding.end_line, source.last_line)
         words = [word for line in range(finding.line, last + 1) for word in source.line(line).split()]
         parts = (finding.path, finding.rule, finding.function, " ".join(words))

@@ -19,17 +19,23 @@ def render(report: Report, sources: Mapping[str, SourceText]) -> str:
 
 
 def _finding(finding: Finding) -> str:
-    place = {"line": finding.line, "endLine": finding.end_line}
-    if finding.line == finding.end_line:  # GitHub refuses columns for more than one line
-        place |= {"col": finding.column, "endColumn": finding.end_column}
     sure = f"confidence {finding.confidence:.3f}, tier {finding.tier}"
+    if finding.cell is not None:  # GitHub shows the file of a notebook
+        place = {"line": finding.file_line or 1}
+        sure = f"cell {finding.cell}, line {finding.line}, column {finding.column}; {sure}"
+    else:
+        place = {"line": finding.line, "endLine": finding.end_line}
+        if finding.line == finding.end_line:  # GitHub refuses columns for more than one line
+            place |= {"col": finding.column, "endColumn": finding.end_column}
     command = _COMMANDS[LEVELS[finding.tier]]
     return _command(command, finding.path, place, finding.rule, f"{finding.message} ({sure})")
 
 
 def _error(error: ScanError) -> str:
-    place = {} if error.line is None else {"line": error.line}
-    return _command("warning", error.path, place, error.rule, error.reason)
+    line = error.line if error.cell is None else error.file_line
+    where = "" if error.cell is None else f" (cell {error.cell}, line {error.line or 1})"
+    place = {} if line is None else {"line": line}
+    return _command("warning", error.path, place, error.rule, f"{error.reason}{where}")
 
 
 def _command(command: str, path: str, place: Mapping[str, int], rule: str, message: str) -> str:

@@ -43,14 +43,14 @@ _HEAD = f"""<!DOCTYPE html>
 
 def render(report: Report, sources: Mapping[str, SourceText]) -> str:
     """The whole page."""
-    maps = {f"heat-{number}": heat for number, heat in enumerate(report.heat, 1) if heat.path in sources}
+    maps = {f"heat-{number}": heat for number, heat in enumerate(report.heat, 1) if heat.source in sources}
     parts = [_HEAD, *_overview(report), "<main>", *_findings(report, sources, maps)]
     if maps:
         parts.append("<h2>Heat maps</h2>")
         parts.append(heat_legend())
     for anchor, heat in maps.items():
         is_open = any(_is_inside(finding, heat) for finding in report.findings)
-        parts += _heat_map(anchor, heat, sources.get(heat.path, SourceText("")), is_open=is_open)
+        parts += _heat_map(anchor, heat, sources.get(heat.source, SourceText("")), is_open=is_open)
     parts += [*_errors(report), "</main>", "</body>", "</html>"]
     return as_ascii("".join(f"{part}\n" for part in parts))
 
@@ -97,7 +97,7 @@ def _findings(
     yield "</table>"
     for number, finding in enumerate(report.findings, 1):
         yield f'<article id="finding-{number}" class="tier{finding.tier}">'
-        yield from _finding(finding, sources.get(finding.path))
+        yield from _finding(finding, sources.get(finding.source))
         anchors = [anchor for anchor, heat in maps.items() if _is_inside(finding, heat)]
         yield from (f'<p><a href="#{anchor}">Heat map of the function</a></p>' for anchor in anchors)
         yield "</article>"
@@ -122,7 +122,7 @@ def _finding(finding: Finding, source: SourceText | None) -> Iterator[str]:
 
 
 def _heat_map(anchor: str, heat: FunctionHeat, source: SourceText, *, is_open: bool) -> Iterator[str]:
-    name, place = shown(heat.function), f"{shown(heat.path)}:{heat.line}"
+    name, place = shown(heat.function), f"{shown(heat.source)}:{heat.line}"
     yield f'<details id="{anchor}"{" open" if is_open else ""}>'
     yield f'<summary>{name} <span class="faint">{place}</span></summary>'
     yield from heat_lines(heat, source)
@@ -137,9 +137,9 @@ def _errors(report: Report) -> Iterator[str]:
     for error in report.errors:
         line = f":{error.line}" if error.line else ""
         rule = f'<span class="faint">{error.rule} {RULES[error.rule].name}</span>'
-        yield f"<li>{shown(error.path)}{line}: {shown(error.reason)} {rule}</li>"
+        yield f"<li>{shown(error.source)}{line}: {shown(error.reason)} {rule}</li>"
     yield "</ul>"
 
 
 def _is_inside(finding: Finding, heat: FunctionHeat) -> bool:
-    return finding.path == heat.path and heat.line <= finding.line <= heat.end_line
+    return finding.source == heat.source and heat.line <= finding.line <= heat.end_line

@@ -1,13 +1,14 @@
 """The report as JSON: one document, or one object a line.
 
 {"version", "model": {"name", "sha256"},
- "findings": [{"path", "rule", "kind", "line", "column", "end_line", "end_column", "function", "message",
+ "findings": [{"path", "cell", "rule", "kind", "line", "column", "end_line", "end_column", "function", "message",
                "confidence", "tier", "fix": {"edits": [{"line", "column", "end_line", "end_column", "text"}]},
                "alternatives": [{"kind", "message", "confidence", "fix"}], "why"}],
- "errors": [{"path", "rule", "line", "reason"}],
+ "errors": [{"path", "cell", "rule", "line", "reason"}],
  "summary": {"files", "functions", "shown", "hidden", "suppressed", "known", "not_parsed", "skipped", "notes"}}
 
-`line` of an error may be null. `shown` and `hidden` count findings per tier.
+`line` of an error may be null. `cell` is null except in notebooks, where lines count from the start of the cell with that
+number, the first of all cells being 1. `shown` and `hidden` count findings per tier.
 
 With `--why`, a finding has "why": {"confidence", "causes": [cause, ...], "against": [cause, ...], "tried", "left_out"} if
 that could be found out. A cause is {"kind", "text", "meaning", "places": [{"line", "column", "end_line", "end_column"}],
@@ -59,12 +60,19 @@ def _finding(finding: Finding) -> dict[str, object]:
     plain = asdict(finding) | {"confidence": round(finding.confidence, 3), "alternatives": alternatives}
     if finding.why is None:
         del plain["why"]
-    return plain
+    del plain["file_line"]
+    return {"path": plain.pop("path"), "cell": plain.pop("cell")} | plain
 
 
 def _error(error: ScanError) -> dict[str, object]:
     """A scan error as the object that stands in the document."""
-    return {"path": error.path, "rule": error.rule, "line": error.line, "reason": error.reason}
+    return {
+        "path": error.path,
+        "cell": error.cell,
+        "rule": error.rule,
+        "line": error.line,
+        "reason": error.reason,
+    }
 
 
 def _summary(report: Report) -> dict[str, object]:

@@ -21,7 +21,7 @@ def render(report: Report, sources: Mapping[str, SourceText]) -> str:
         suite = ElementTree.SubElement(root, "testsuite", name=visible(path))
         for item in items:
             if isinstance(item, Finding):
-                _add_finding(suite, item, sources.get(path))
+                _add_finding(suite, item, sources.get(item.source))
             else:
                 _add_error(suite, item)
     if not found:
@@ -37,14 +37,17 @@ def render(report: Report, sources: Mapping[str, SourceText]) -> str:
 
 
 def _add_finding(suite: ElementTree.Element, finding: Finding, source: SourceText | None) -> None:
-    name = f"{finding.rule} {finding.function}:{finding.line}:{finding.column}"
-    case = _add_case(suite, finding.path, name, finding.line)
+    cell = "" if finding.cell is None else f"cell {finding.cell}:"
+    name = f"{finding.rule} {finding.function}:{cell}{finding.line}:{finding.column}"
+    case = _add_case(suite, finding.path, name, finding.file_line or finding.line)
     failure = ElementTree.SubElement(case, "failure", type=finding.rule, message=visible(finding.message))
     failure.text = f"\n{render_finding(finding, source)}"
 
 
 def _add_error(suite: ElementTree.Element, error: ScanError) -> None:
-    case = _add_case(suite, error.path, f"{error.rule} {RULES[error.rule].name}", error.line or 1)
+    cell = "" if error.cell is None else f" in cell {error.cell}"
+    name = f"{error.rule} {RULES[error.rule].name}{cell}"
+    case = _add_case(suite, error.path, name, error.file_line or error.line or 1)
     tag = "skipped" if error.rule == "HH901" else "error"
     ElementTree.SubElement(case, tag, type=error.rule, message=visible(error.reason))
 

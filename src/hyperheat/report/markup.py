@@ -41,7 +41,7 @@ def as_ascii(page: str) -> str:
 
 def finding_place(finding: Finding) -> str:
     """The place of a finding, as in `src/a.py:3:14`."""
-    return f"{shown(finding.path)}:{finding.line}:{finding.column}"
+    return f"{shown(finding.source)}:{finding.line}:{finding.column}"
 
 
 def frame_lines(finding: Finding, source: SourceText | None) -> Iterator[str]:
@@ -55,7 +55,7 @@ def frame_lines(finding: Finding, source: SourceText | None) -> Iterator[str]:
 
 def heat_lines(heat: FunctionHeat, source: SourceText, attributes: Attributes | None = None) -> Iterator[str]:
     """The code of a function, shaded by suspicion; the greatest of each line stands beside it as a number."""
-    name, place = shown(heat.function), f"{shown(heat.path)}:{heat.line}"
+    name, place = shown(heat.function), f"{shown(heat.source)}:{heat.line}"
     yield f'<div class="code" role="region" tabindex="0" aria-label="Heat map of {name} at {place}">'
     for number, pieces in cut_pieces(heat, source):
         yield _heat_line(number, pieces, attributes)

@@ -1,7 +1,8 @@
 """SARIF 2.1.0, the exchange format of static analysis: for code scanning services, editors and reviewers.
 
 One run, minified. Columns count code points, and a carriage return alone ends a line too; both are declared. Paths are
-relative to `%SRCROOT%`. Files that were not checked are notifications of the invocation.
+relative to `%SRCROOT%`. Files that were not checked are notifications of the invocation. A place in a notebook is a line
+of its file, with the cell and the place in it among the properties, and without a fix.
 """
 
 from collections.abc import Mapping
@@ -59,7 +60,8 @@ def _descriptor(rule: Rule) -> _Object:
 
 
 def _result(finding: Finding, fingerprint: str) -> _Object:
-    return {
+    in_cell = finding.cell is not None
+    result: _Object = {
         "ruleId": finding.rule,
         "ruleIndex": [rule.id for rule in _RULES].index(finding.rule),
         "level": LEVELS[finding.tier],
@@ -69,7 +71,7 @@ def _result(finding: Finding, fingerprint: str) -> _Object:
             {
                 "physicalLocation": {
                     "artifactLocation": _artifact(finding.path),
-                    "region": _region(finding),
+                    "region": {"startLine": finding.file_line or 1} if in_cell else _region(finding),
                 },
                 "logicalLocations": [{"fullyQualifiedName": visible(finding.function), "kind": "function"}],
             }
@@ -80,8 +82,12 @@ def _result(finding: Finding, fingerprint: str) -> _Object:
             "kind": finding.kind,
             "confidence": round(finding.confidence, 3),
             "tier": finding.tier,
-        },
+        }
+        | ({"cell": finding.cell, "regionInCell": _region(finding)} if in_cell else {}),
     }
+    if in_cell:
+        del result["fixes"]
+    return result
 
 
 def _fix(finding: Finding) -> _Object:
@@ -94,9 +100,12 @@ def _fix(finding: Finding) -> _Object:
 
 def _notification(error: ScanError) -> _Object:
     place: _Object = {"artifactLocation": _artifact(error.path)}
-    if error.line is not None:
-        place["region"] = {"startLine": error.line}
+    line = error.line if error.cell is None else error.file_line
+    if line is not None:
+        place["region"] = {"startLine": line}
+    cell = {} if error.cell is None else {"properties": {"cell": error.cell, "lineInCell": error.line}}
     return {
+        **cell,
         "descriptor": {"id": error.rule, "index": [rule.id for rule in _NOTIFICATIONS].index(error.rule)},
         "level": "warning",
         "message": _message(error.reason),

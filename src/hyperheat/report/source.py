@@ -1,6 +1,7 @@
 """The text of a scanned file, by the places that findings carry."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -58,6 +59,11 @@ class SourceText:
             return len(self.text)
         start, end = self._spans[line - 1]
         return min(start + column - 1, end)
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """The line and column of an index in the text."""
+        line = bisect_right(self._spans, (offset, len(self.text)))
+        return line, offset - self._spans[line - 1][0] + 1
 
     def edited(self, edits: Iterable[FileEdit]) -> str:
         """The whole text with the edits of a fix done; all other characters stay."""

@@ -17,7 +17,7 @@ __all__ = ["render", "render_finding", "summarise"]
 def render(report: Report, sources: Mapping[str, SourceText], *, colour: bool = False) -> str:
     """All findings with code frames, then the files that were not checked."""
     blocks = [
-        render_finding(finding, sources.get(finding.path), colour=colour) for finding in report.findings
+        render_finding(finding, sources.get(finding.source), colour=colour) for finding in report.findings
     ]
     errors = "".join(f"{_error(error, colour)}\n" for error in report.errors)
     return "\n".join([*blocks, errors] if errors else blocks)
@@ -30,7 +30,7 @@ def render_finding(finding: Finding, source: SourceText | None, *, colour: bool 
     sure = painted(f"[confidence {finding.confidence:.3f}, tier {finding.tier}]", "faint", colour=colour)
     lines = frame(finding, source) if source else ()
     gutter = max([len(str(line.number)) for line in lines if line.number] or [1])
-    place = f"{visible(finding.path)}:{finding.line}:{finding.column}"
+    place = f"{visible(finding.source)}:{finding.line}:{finding.column}"
     shown = [
         f"{rule}: {painted(visible(finding.message), 'strong', colour=colour)}  {sure}",
         f"{' ' * gutter}--> {place} in {visible(finding.function)}",
@@ -79,7 +79,7 @@ def summarise(report: Report, *, colour: bool = False, hints: bool = True) -> st
 
 
 def _error(error: ScanError, colour: bool) -> str:
-    place = visible(error.path) + (f":{error.line}" if error.line else "")
+    place = visible(error.source) + (f":{error.line}" if error.line else "")
     rule = painted(f"{error.rule} {RULES[error.rule].name}", "warning", colour=colour)
     return f"{rule}: {place}: {visible(error.reason)}"
 

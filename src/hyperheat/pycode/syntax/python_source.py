@@ -151,12 +151,16 @@ class PythonSource:
             spans[:, column + 1] = np.where(offsets < 0, -1, offsets - self._line_starts[line - 1])
         return spans
 
-    def parse(self) -> ast.Module:
-        """The syntax tree, at most MAX_DEPTH deep; raises SourceError where Python would not compile."""
+    def parse(self, *, interactive: bool = False) -> ast.Module:
+        """The syntax tree, at most MAX_DEPTH deep; raises SourceError where Python would not compile.
+
+        Only `interactive` source, as in a notebook, may await outside of functions.
+        """
         module = _or_refuse(self, lambda: ast.parse(self.text))
         _check_depth(module, self)
         # What only the compiler sees: a `break` outside of loops, two parameters of one name, ...
-        _or_refuse(self, lambda: compile(module, "<source>", "exec", dont_inherit=True))
+        flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if interactive else 0
+        _or_refuse(self, lambda: compile(module, "<source>", "exec", flags, dont_inherit=True))
         return module
 
 
