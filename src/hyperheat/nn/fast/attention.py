@@ -58,7 +58,7 @@ class _ChunkedAttention(torch.autograd.Function):
         table = table.contiguous()
         out = table.new_empty(len(plan.slots.pairs), table.shape[1] // 3)
         compiled = kernel.loaded()
-        fused, chunks = _divide(plan, table, compiled)
+        fused, chunks = _divide(plan, table, heads, compiled)
         for start, group in fused:
             compiled.forward(table, plan.slots.pairs, out, start, group, heads)  # pyright: ignore[reportOptionalMemberAccess]
         normalisers = []  # of each chunk [B, H, L], for the gradient
@@ -102,14 +102,14 @@ class _ChunkedAttention(torch.autograd.Function):
 
 
 def _divide(
-    plan: AttentionPlan[Tensor], table: Tensor, compiled: kernel.Kernel | None
+    plan: AttentionPlan[Tensor], table: Tensor, heads: int, compiled: kernel.Kernel | None
 ) -> tuple[list[tuple[int, Group]], list[tuple[int, int, Group]]]:
     """The groups for the kernel (first cell, group), and the others in chunks of whole rows (first cell, end, group)."""
     fused, chunks = [], []
     start = 0
     for group in plan.groups:
         end = start + group.rows * group.width
-        if compiled is not None and compiled.takes(group, table, plan.slots.pairs):
+        if compiled is not None and compiled.takes(group, table, plan.slots.pairs, heads):
             fused.append((start, group))
         else:
             step = max(1, _CHUNK // (table.shape[1] * group.width)) * group.width

@@ -1,136 +1,206 @@
-/* Attention inside small edges, fused with the gather that feeds it.
+/* Attention inside edges, fused with the gather that feeds it.
 
    Edge e of a group holds the cells first + e*l .. first + (e+1)*l. The queries, keys and values of cell c are
-   table[pairs[c][0]] + table[pairs[c][1]], a row of 3*heads*k numbers. Nothing but the result leaves the cache. */
+   table[pairs[c][0]] + table[pairs[c][1]], a row of 3*dim numbers, dim = heads*k. Nothing but the result leaves the cache.
+
+   Gathered rows have their heads innermost: number x of head h is at x*heads + h. So a vector of LANES numbers holds the
+   same numbers of all heads, LANES / heads of them, and a dot product of all heads at once is a sum of products of
+   vectors, folded at the end; lane i of the result belongs to head i % heads. */
 
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
+#define LANES 16
+#define CACHED 1024 /* vectors of weights that stay in the nearest cache */
 
-ALWAYS_INLINE void gather(const float *restrict table, const int64_t *restrict pairs, int64_t cell, int l,
-                          int width, float *restrict cells) {
-    for (int i = 0; i < l; i++) {
-        const float *a = table + pairs[2 * (cell + i)] * width;
-        const float *b = table + pairs[2 * (cell + i) + 1] * width;
-        float *to = cells + (int64_t)i * width;
-        for (int x = 0; x < width; x++) to[x] = a[x] + b[x];
-    }
+typedef float lanes __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
+typedef int32_t whole __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
+
+#ifdef __clang__
+#define ROTATED(x, ...) __builtin_shufflevector(x, x, __VA_ARGS__)
+#else
+#define ROTATED(x, ...) __builtin_shuffle(x, (whole){__VA_ARGS__})
+#endif
+
+/* to[x*heads + h] = a[h*k + x] + b[h*k + x] */
+ALWAYS_INLINE void gather(const float *restrict a, const float *restrict b, float *restrict to, int heads, int k) {
+    for (int x = 0; x < k; x++)
+        for (int h = 0; h < heads; h++) to[x * heads + h] = a[h * k + x] + b[h * k + x];
 }
 
-ALWAYS_INLINE float dot(const float *restrict a, const float *restrict b, int k) {
-    float sum = 0;
-    for (int x = 0; x < k; x++) sum += a[x] * b[x];
+ALWAYS_INLINE void scatter(const float *restrict from, float *restrict to, int heads, int k) {
+    for (int h = 0; h < heads; h++)
+        for (int x = 0; x < k; x++) to[h * k + x] = from[x * heads + h];
+}
+
+/* Every lane gets the sum of the lanes of its head. */
+ALWAYS_INLINE lanes fold(lanes sum, int heads) {
+    if (heads <= 8) sum += ROTATED(sum, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7);
+    if (heads <= 4) sum += ROTATED(sum, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3);
+    if (heads <= 2) sum += ROTATED(sum, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1);
+    if (heads <= 1) sum += ROTATED(sum, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0);
     return sum;
 }
 
-/* weights[i][j] = softmax over j of q_i . k_j / sqrt(k), for one head whose queries begin at `cells`. */
-ALWAYS_INLINE void softmax_weights(const float *restrict cells, int l, int width, int dim, int k,
-                                   float *restrict weights) {
+ALWAYS_INLINE lanes dot(const lanes *restrict a, const lanes *restrict b, int n, int heads) {
+    lanes even = a[0] * b[0], odd = {0};
+    for (int v = 1; v + 1 < n; v += 2) {
+        odd += a[v] * b[v];
+        even += a[v + 1] * b[v + 1];
+    }
+    if (n % 2 == 0) odd += a[n - 1] * b[n - 1];
+    return fold(even + odd, heads);
+}
+
+ALWAYS_INLINE lanes larger(lanes a, lanes b) {
+    const whole more = a > b;
+    return (lanes)(((whole)a & more) | ((whole)b & ~more));
+}
+
+/* e^x for x <= 0, to within two units of the last place: 2^n e^r with r in [-log(2)/2, log(2)/2]. */
+ALWAYS_INLINE lanes exponential(lanes x) {
+    x = larger(x, (lanes){0} - 87.0f);
+    const whole power = __builtin_convertvector(x * 1.44269504f - 0.5f, whole); /* towards zero */
+    const lanes n = __builtin_convertvector(power, lanes);
+    const lanes r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
+    lanes p = r * 1.9875691500e-4f + 1.3981999507e-3f;
+    p = p * r + 8.3334519073e-3f;
+    p = p * r + 4.1665795894e-2f;
+    p = p * r + 1.6666665459e-1f;
+    p = p * r + 5.0000001201e-1f;
+    p = p * r * r + r + 1.0f;
+    return (lanes)((whole)p + (power << 23));
+}
+
+/* weights[j] = softmax over j of q . k_j / sqrt(k), in every head; the keys are `step` numbers apart. */
+ALWAYS_INLINE void softmax_weights(const lanes *restrict query, const float *restrict keys, int step, int l, int n,
+                                   int heads, float scale, lanes *restrict weights) {
+    lanes highest = (lanes){0} - INFINITY, total = {0};
+    for (int j = 0; j < l; j++) {
+        weights[j] = scale * dot(query, (const lanes *)(keys + (int64_t)j * step), n, heads);
+        highest = larger(weights[j], highest);
+    }
+    for (int j = 0; j < l; j++) total += weights[j] = exponential(weights[j] - highest);
+    total = 1.0f / total;
+    for (int j = 0; j < l; j++) weights[j] *= total;
+}
+
+/* to += sum over j of weights[j * stride] * rows[j], the sum kept in registers. */
+ALWAYS_INLINE void combine(float *restrict to, const float *restrict rows, int step, const lanes *restrict weights,
+                           int stride, int l, int n) {
+    lanes sum[n];
+    for (int v = 0; v < n; v++) sum[v] = ((lanes *)to)[v];
+    for (int j = 0; j < l; j++) {
+        const lanes *row = (const lanes *)(rows + (int64_t)j * step);
+        for (int v = 0; v < n; v++) sum[v] += weights[(int64_t)j * stride] * row[v];
+    }
+    for (int v = 0; v < n; v++) ((lanes *)to)[v] = sum[v];
+}
+
+/* `row` has room for one row of the result, `weights` for l vectors. */
+ALWAYS_INLINE void forward_edge(const float *restrict cells, float *restrict out, float *restrict row,
+                                lanes *restrict weights, int l, int heads, int k, int n) {
+    const int dim = heads * k, width = 3 * dim;
     const float scale = 1.0f / sqrtf((float)k);
     for (int i = 0; i < l; i++) {
-        float *row = weights + i * l, highest = -INFINITY, total = 0;
-        for (int j = 0; j < l; j++) {
-            row[j] = scale * dot(cells + (int64_t)i * width, cells + (int64_t)j * width + dim, k);
-            highest = row[j] > highest ? row[j] : highest;
-        }
-        for (int j = 0; j < l; j++) total += row[j] = expf(row[j] - highest);
-        for (int j = 0; j < l; j++) row[j] /= total;
-    }
-}
-
-/* to = sum over j of weights[j * step] * rows[j], the sum kept in registers. */
-ALWAYS_INLINE void combine(float *restrict to, const float *restrict rows, int width, const float *restrict weights,
-                           int step, int l, int k) {
-    float sum[k];
-    for (int x = 0; x < k; x++) sum[x] = 0;
-    for (int j = 0; j < l; j++)
-        for (int x = 0; x < k; x++) sum[x] += weights[j * step] * rows[(int64_t)j * width + x];
-    for (int x = 0; x < k; x++) to[x] = sum[x];
-}
-
-ALWAYS_INLINE void forward_edge(const float *restrict cells, float *restrict out, float *restrict weights,
-                                int l, int heads, int k) {
-    const int dim = heads * k, width = 3 * dim;
-    for (int h = 0; h < heads; h++) {
-        softmax_weights(cells + h * k, l, width, dim, k, weights);
-        for (int i = 0; i < l; i++)
-            combine(out + i * dim + h * k, cells + 2 * dim + h * k, width, weights + i * l, 1, l, k);
+        softmax_weights((const lanes *)(cells + (int64_t)i * width), cells + dim, width, l, n, heads, scale, weights);
+        for (int x = 0; x < dim; x++) row[x] = 0;
+        combine(row, cells + 2 * dim, width, weights, 1, l, n);
+        scatter(row, out + (int64_t)i * dim, heads, k);
     }
 }
 
 /* With p the weights and g the gradient of the result: the gradient of the scores is
-   s_ij = p_ij (g_i . v_j - sum_j p_ij g_i . v_j) / sqrt(k). */
-ALWAYS_INLINE void backward_edge(const float *restrict cells, const float *restrict grad_out,
-                                 float *restrict grad, float *restrict weights, int l, int heads, int k) {
-    const int dim = heads * k, width = 3 * dim;
-    const float scale = 1.0f / sqrtf((float)k);
-    float *scores = weights + l * l;
-    for (int h = 0; h < heads; h++) {
-        const float *q = cells + h * k, *key = q + dim, *value = q + 2 * dim, *up = grad_out + h * k;
-        float *grad_q = grad + h * k, *grad_key = grad_q + dim, *grad_value = grad_q + 2 * dim;
-        softmax_weights(q, l, width, dim, k, weights);
-        for (int i = 0; i < l; i++) {
-            float *row = scores + i * l, mean = 0;
+   s_ij = p_ij (g_i . v_j - sum_j p_ij g_i . v_j) / sqrt(k). Some rows i at a time, so that their p and s stay in the
+   cache; `up` is the gradient of the result as gathered, `grad` what is returned, both with the heads innermost. */
+ALWAYS_INLINE void backward_edge(const float *restrict cells, const float *restrict up, float *restrict grad,
+                                 lanes *restrict weights, int l, int heads, int k, int n) {
+    const int dim = heads * k, width = 3 * dim, most = CACHED / l > 4 ? CACHED / l : 4;
+    const float scale = 1.0f / sqrtf((float)k), *keys = cells + dim, *values = cells + 2 * dim;
+    for (int64_t x = 0; x < (int64_t)l * width; x++) grad[x] = 0;
+    for (int from = 0; from < l; from += most) {
+        const int rows = l - from < most ? l - from : most;
+        lanes *scores = weights + (int64_t)rows * l;
+        for (int i = 0; i < rows; i++) {
+            const lanes *query = (const lanes *)(cells + (int64_t)(from + i) * width);
+            const lanes *g = (const lanes *)(up + (int64_t)(from + i) * dim);
+            lanes *p = weights + (int64_t)i * l, *s = scores + (int64_t)i * l, mean = {0};
+            softmax_weights(query, keys, width, l, n, heads, scale, p);
             for (int j = 0; j < l; j++) {
-                row[j] = dot(up + i * dim, value + (int64_t)j * width, k);
-                mean += weights[i * l + j] * row[j];
+                s[j] = dot(g, (const lanes *)(values + (int64_t)j * width), n, heads);
+                mean += p[j] * s[j];
             }
-            for (int j = 0; j < l; j++) row[j] = scale * weights[i * l + j] * (row[j] - mean);
+            for (int j = 0; j < l; j++) s[j] = scale * p[j] * (s[j] - mean);
+            combine(grad + (int64_t)(from + i) * width, keys, width, s, 1, l, n);
         }
-        for (int i = 0; i < l; i++) {
-            combine(grad_q + (int64_t)i * width, key, width, scores + i * l, 1, l, k);
-            combine(grad_key + (int64_t)i * width, q, width, scores + i, l, l, k);
-            combine(grad_value + (int64_t)i * width, up, dim, weights + i, l, l, k);
+        for (int j = 0; j < l; j++) {
+            float *to = grad + (int64_t)j * width;
+            combine(to + dim, cells + (int64_t)from * width, width, scores + j, l, rows, n);
+            combine(to + 2 * dim, up + (int64_t)from * dim, dim, weights + j, l, rows, n);
         }
     }
 }
 
-/* The common head widths are compiled as constants, so that the loops over them are unrolled. */
-#define FOR_HEAD_WIDTH(call)                 \
-    switch (k) {                             \
-        case 8: { enum { K = 8 }; call; break; }   \
-        case 16: { enum { K = 16 }; call; break; } \
-        case 32: { enum { K = 32 }; call; break; } \
-        case 64: { enum { K = 64 }; call; break; } \
-        default: { const int K = k; call; }  \
+/* The common widths are compiled as constants, so that the loops over them are unrolled. */
+#define FOR_WIDTH(call)                                          \
+    switch (heads * 1024 + dim / LANES) {                        \
+        case 8 * 1024 + 4: { enum { H = 8, N = 4 }; call; break; }   \
+        case 8 * 1024 + 6: { enum { H = 8, N = 6 }; call; break; }   \
+        case 8 * 1024 + 8: { enum { H = 8, N = 8 }; call; break; }   \
+        case 8 * 1024 + 12: { enum { H = 8, N = 12 }; call; break; } \
+        case 8 * 1024 + 16: { enum { H = 8, N = 16 }; call; break; } \
+        default: { const int H = heads, N = dim / LANES; call; }     \
     }
 
+ALWAYS_INLINE void edge(const float *restrict table, const int64_t *restrict pairs, const float *restrict grad_out,
+                        float *restrict result, int64_t cell, float *restrict room, int l, int heads, int n) {
+    const int dim = n * LANES, k = dim / heads, width = 3 * dim;
+    float *cells = room, *up = cells + (size_t)l * width, *grad = up + (size_t)l * dim;
+    for (int i = 0; i < l; i++)
+        for (int part = 0; part < 3; part++)
+            gather(table + pairs[2 * (cell + i)] * width + part * dim, table + pairs[2 * (cell + i) + 1] * width + part * dim,
+                   cells + (size_t)i * width + part * dim, heads, k);
+    if (grad_out == NULL) {
+        forward_edge(cells, result + cell * dim, up, (lanes *)grad, l, heads, k, n);
+        return;
+    }
+    for (int i = 0; i < l; i++)
+        for (int x = 0; x < k; x++)
+            for (int h = 0; h < heads; h++) up[(size_t)i * dim + x * heads + h] = grad_out[(cell + i) * dim + h * k + x];
+    backward_edge(cells, up, grad, (lanes *)(grad + (size_t)l * width), l, heads, k, n);
+    for (int i = 0; i < 3 * l; i++) scatter(grad + (size_t)i * dim, result + cell * width + (size_t)i * dim, heads, k);
+}
+
 static int each_edge(const float *table, const int64_t *pairs, const float *grad_out, float *result, int64_t first,
-                     int64_t edges, int l, int heads, int k, int threads) {
-    const int dim = heads * k, width = 3 * dim;
+                     int64_t edges, int l, int heads, int dim, int threads) {
+    const size_t rows = CACHED / l > 4 ? CACHED / l : 4;
+    const size_t numbers = (size_t)l * 7 * dim + 2 * LANES * l * (rows < (size_t)l ? rows : (size_t)l);
     int failed = 0;
 #pragma omp parallel num_threads(threads)
     {
-        float *cells = malloc(sizeof(float) * ((size_t)l * width + 2 * (size_t)l * l));
-        if (cells == NULL) {
+        float *room = malloc(sizeof(float) * numbers);
+        if (room == NULL) {
 #pragma omp atomic write
             failed = 1;
         }
-        float *weights = cells + (size_t)l * width;
 #pragma omp for schedule(static)
         for (int64_t e = 0; e < edges; e++) {
-            if (cells == NULL) continue;
-            const int64_t cell = first + e * l;
-            gather(table, pairs, cell, l, width, cells);
-            if (grad_out == NULL) {
-                FOR_HEAD_WIDTH(forward_edge(cells, result + cell * dim, weights, l, heads, K))
-            } else {
-                FOR_HEAD_WIDTH(backward_edge(cells, grad_out + cell * dim, result + cell * width, weights, l, heads, K))
-            }
+            if (room == NULL) continue;
+            FOR_WIDTH(edge(table, pairs, grad_out, result, first + e * l, room, l, H, N))
         }
-        free(cells);
+        free(room);
     }
     return failed;
 }
 
 int hyperheat_attend(const float *table, const int64_t *pairs, float *out, int64_t first, int64_t edges, int l,
-                     int heads, int k, int threads) {
-    return each_edge(table, pairs, NULL, out, first, edges, l, heads, k, threads);
+                     int heads, int dim, int threads) {
+    return each_edge(table, pairs, NULL, out, first, edges, l, heads, dim, threads);
 }
 
 int hyperheat_attend_backward(const float *table, const int64_t *pairs, const float *grad_out, float *grad,
-                              int64_t first, int64_t edges, int l, int heads, int k, int threads) {
-    return each_edge(table, pairs, grad_out, grad, first, edges, l, heads, k, threads);
+                              int64_t first, int64_t edges, int l, int heads, int dim, int threads) {
+    return each_edge(table, pairs, grad_out, grad, first, edges, l, heads, dim, threads);
 }

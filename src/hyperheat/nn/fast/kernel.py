@@ -22,7 +22,10 @@ from hyperheat.tensors import Group
 __all__ = ["LARGEST", "Kernel", "load", "loaded", "unload", "use"]
 
 LARGEST = 48
-"""Slots of the largest edge that the kernel takes; from there on torch's blocked attention is faster."""
+"""Slots of the largest edge that the kernel takes on several threads; it gives each edge to one of them."""
+
+_LANES = 16
+"""Numbers in a vector of `kernel.c`."""
 
 _SOURCE = Path(__file__).with_name("kernel.c")
 _FLAGS = ("-O3", "-march=native", "-ffast-math", "-fno-finite-math-only", "-fPIC", "-std=c11", "-fopenmp")
@@ -42,10 +45,12 @@ class Kernel:
         self._backward.argtypes = [pointer, pointer, pointer, pointer, long, long, *[integer] * 4]
 
     @staticmethod
-    def takes(group: Group, table: Tensor, pairs: Tensor) -> bool:
-        """Whether a group's edges are small enough and stand side by side, in arrays as the kernel reads them."""
-        fits = group.block is not None and group.block <= LARGEST
-        return fits and table.dtype == torch.float32 and pairs.dtype == torch.int64 and pairs.is_contiguous()
+    def takes(group: Group, table: Tensor, pairs: Tensor, heads: int) -> bool:
+        """Whether a group's edges stand side by side, in arrays as the kernel reads them, enough for all threads."""
+        small = group.block is not None and (group.block <= LARGEST or torch.get_num_threads() == 1)
+        fits = _LANES % heads == 0 and table.shape[1] % (3 * _LANES) == 0
+        typed = table.dtype == torch.float32 and pairs.dtype == torch.int64
+        return small and fits and typed and pairs.is_contiguous()
 
     def forward(
         self, table: Tensor, pairs: Tensor, out: Tensor, first: int, group: Group, heads: int
@@ -158,7 +163,7 @@ def _run(command: list[str]) -> None:
 def _shape(table: Tensor, first: int, group: Group, heads: int) -> tuple[int, ...]:
     assert group.block is not None
     edges = group.rows * group.width // group.block
-    return first, edges, group.block, heads, table.shape[1] // (3 * heads), torch.get_num_threads()
+    return first, edges, group.block, heads, table.shape[1] // 3, torch.get_num_threads()
 
 
 def _check(failed: int) -> None:
