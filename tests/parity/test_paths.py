@@ -29,7 +29,7 @@ def test_attention_in_chunks_is_attention_at_once(layout, monkeypatch):
         out = function(leaf, batch.plan, heads=4)
         (gradient,) = torch.autograd.grad(out, leaf, upstream)
         results.append((out.detach(), gradient))
-    _, chunks = attention._divide(batch.plan, table, None)
+    _, chunks = attention._divide(batch.plan, table, 4, None)
     assert len(chunks) > 2 * len(batch.plan.groups)
     held = batch.plan.edges.owner < batch.num_edges  # what a padding cell attends to is never read
     assert torch.allclose(results[0][0][held], results[1][0][held], atol=1e-12)
@@ -46,18 +46,34 @@ def compiled():
         kernel.unload()
 
 
-@pytest.mark.parametrize(("heads", "width"), [(4, 16), (1, 8), (3, 12), (2, 128)])
-def test_the_compiled_kernel_is_attention_at_once(compiled, heads, width):
-    """Edges of 1 to 60 slots: the kernel takes those of up to 48, torch the rest."""
-    sizes = np.random.default_rng(0).permutation(np.repeat(np.arange(60), 3))
+@pytest.fixture
+def threads():
+    before = torch.get_num_threads()
+    yield torch.set_num_threads
+    torch.set_num_threads(before)
+
+
+def uneven_batch(largest):
+    """Edges of every size from 1 to `largest` slots, three of each."""
+    sizes = np.random.default_rng(0).permutation(np.repeat(np.arange(largest), 3))
     graphs = [random_hypergraph(sizes, 50, skew=1.5, relations=3, qualifiers=5, seed=1)]
-    batch = collate(graphs, Vocabulary.build(graphs)).to_torch()
+    return collate(graphs, Vocabulary.build(graphs)).to_torch()
+
+
+@pytest.mark.parametrize(
+    ("heads", "width"), [(8, 64), (8, 128), (4, 16), (1, 16), (2, 48), (16, 80), (8, 96), (4, 256)]
+)
+@pytest.mark.parametrize("count", [1, 2])
+def test_the_compiled_kernel_is_attention_at_once(compiled, threads, heads, width, count):
+    threads(count)
+    batch = uneven_batch(60)
     torch.manual_seed(0)
     table = torch.randn(len(batch.plan.slots.starts) - 1, 3 * width)
     table[-1] = 0
-    fused, chunks = attention._divide(batch.plan, table, compiled)
-    assert {group.block for _, group in fused} == set(range(1, 49))
-    assert {group.block for *_, group in chunks} == set(range(49, 61))
+    fused, chunks = attention._divide(batch.plan, table, heads, compiled)
+    largest = 60 if count == 1 else kernel.LARGEST
+    assert {group.block for _, group in fused} == set(range(1, largest + 1))
+    assert {group.block for *_, group in chunks} == set(range(largest + 1, 61))
     upstream = torch.randn(len(batch.plan.slots.pairs), width)
     results = []
     for function in (attention.attend, attention._attend_at_once):
@@ -67,6 +83,34 @@ def test_the_compiled_kernel_is_attention_at_once(compiled, heads, width):
         results.append((out.detach(), gradient))
     assert torch.allclose(results[0][0], results[1][0], atol=1e-5)
     assert torch.allclose(results[0][1], results[1][1], atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize(("heads", "width"), [(3, 12), (8, 24), (32, 64)])
+def test_torch_attends_where_heads_do_not_fill_the_kernels_vectors(compiled, heads, width):
+    batch = uneven_batch(5)
+    table = torch.randn(len(batch.plan.slots.starts) - 1, 3 * width)
+    fused, chunks = attention._divide(batch.plan, table, heads, compiled)
+    assert not fused
+    assert chunks
+
+
+def test_scores_far_apart_give_the_kernels_weights_zero_and_one(compiled, threads):
+    threads(1)
+    batch = uneven_batch(20)
+    table = 100 * torch.randn(len(batch.plan.slots.starts) - 1, 3 * 16)
+    ours, plain = (f(table, batch.plan, 4) for f in (attention.attend, attention._attend_at_once))
+    assert torch.allclose(ours, plain, atol=1e-3)
+
+
+def test_the_compiled_kernel_reads_a_table_in_bfloat16(compiled, threads):
+    threads(1)
+    batch = uneven_batch(10)
+    table = torch.randn(len(batch.plan.slots.starts) - 1, 3 * 16).bfloat16().requires_grad_()
+    out = attention.attend(table, batch.plan, 4)
+    assert torch.equal(out, attention.attend(table.float(), batch.plan, 4))
+    out.sum().backward()
+    assert table.grad is not None
+    assert table.grad.dtype == torch.bfloat16
 
 
 def test_the_compiled_kernel_does_not_hide_nan(compiled):

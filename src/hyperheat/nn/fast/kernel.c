@@ -61,7 +61,7 @@ ALWAYS_INLINE lanes larger(lanes a, lanes b) {
 
 /* e^x for x <= 0, to within two units of the last place: 2^n e^r with r in [-log(2)/2, log(2)/2]. */
 ALWAYS_INLINE lanes exponential(lanes x) {
-    x = larger(x, (lanes){0} - 87.0f);
+    x = larger((lanes){0} - 87.0f, x); /* NaN stays NaN */
     const whole power = __builtin_convertvector(x * 1.44269504f - 0.5f, whole); /* towards zero */
     const lanes n = __builtin_convertvector(power, lanes);
     const lanes r = (x - n * 0.693359375f) + n * 2.12194440e-4f;

@@ -1,8 +1,8 @@
-"""An optional compiled kernel for small edges: gather and attention in one pass over the table.
+"""An optional compiled kernel: gather and attention in one pass over the table.
 
 It is compiled from `kernel.c` by the system's C compiler when asked for, with `kernel.load()`, by setting the environment
-variable HYPERHEAT_KERNEL=1, or by `hyperheat bugs train`, and kept in the user's cache folder. Without it, and for large
-edges or other number types, `attention.py` does the same with torch; a test compares the two.
+variable HYPERHEAT_KERNEL=1, or by `hyperheat bugs train`, and kept in the user's cache folder. Without it, and for other
+number types and widths, `attention.py` does the same with torch; a test compares the two.
 """
 
 import ctypes
