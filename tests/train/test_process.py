@@ -81,3 +81,28 @@ def test_freed_memory_is_kept_until_the_end():
     )
     kept, after = map(int, run.stdout.split())
     assert kept > 150_000 > after + 100_000
+
+
+PRODUCTS = """
+import torch
+from benchmarks.timing import _status_kb
+from hyperheat.train.process import forget_products
+
+torch.set_num_threads(1)
+forget_products()
+x, w = torch.randn(600, 128).bfloat16(), torch.randn(384, 128).bfloat16()
+x @ w.T
+before = _status_kb("VmRSS")
+for rows in range(300, 600):
+    x[:rows] @ w.T
+    x[:rows].T @ x[:rows]
+print(_status_kb("VmRSS") - before)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
+def test_products_of_new_shapes_take_no_memory_for_good():
+    run = subprocess.run(
+        [sys.executable, "-c", PRODUCTS], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert int(run.stdout) < 60_000

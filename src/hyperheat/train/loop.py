@@ -27,7 +27,15 @@ from hyperheat.train.checkpoint import latest, prepare, read_checkpoint, whole_f
 from hyperheat.train.job import Job, Step, StreamPosition, prefetch, steps
 from hyperheat.train.learner import Learner, learning_rate
 from hyperheat.train.log import RunReport
-from hyperheat.train.process import Interrupt, World, freed_memory_kept, join, repeatable, seed_batch
+from hyperheat.train.process import (
+    Interrupt,
+    World,
+    forget_products,
+    freed_memory_kept,
+    join,
+    repeatable,
+    seed_batch,
+)
 from hyperheat.train.run import State, TrainSettings, ended_by
 
 __all__ = ["TrainOutcome", "TrainingError", "fit"]
@@ -60,6 +68,7 @@ def fit(job: Job[B, T], settings: TrainSettings, folder: str | Path, *, resume: 
 
     With `resume` it continues from the last checkpoint, or starts if there is none.
     """
+    forget_products()
     with (
         repeatable(settings.threads),
         freed_memory_kept(),

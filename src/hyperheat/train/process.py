@@ -20,7 +20,7 @@ from torch import distributed, nn
 from torch.nn.parallel import DistributedDataParallel
 from torch.utils import deterministic
 
-__all__ = ["Interrupt", "World", "freed_memory_kept", "join", "repeatable", "seed_batch"]
+__all__ = ["Interrupt", "World", "forget_products", "freed_memory_kept", "join", "repeatable", "seed_batch"]
 
 S = TypeVar("S")
 _PATIENCE = timedelta(hours=12)
@@ -133,6 +133,15 @@ def repeatable(threads: int | None) -> Iterator[None]:
         torch.use_deterministic_algorithms(before[0])
         setattr(deterministic, "fill_uninitialized_memory", fill)  # noqa: B010
         torch.set_num_threads(before[1])
+
+
+def forget_products() -> None:
+    """Keep torch from caching compiled bfloat16 products by shape: every batch has shapes of its own.
+
+    A thousand of them take gigabytes and save no time. Call it before the process's first product of that kind.
+    """
+    for name, capacity in (("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "0"), ("LRU_CACHE_CAPACITY", "1")):
+        os.environ.setdefault(name, capacity)
 
 
 @contextmanager
