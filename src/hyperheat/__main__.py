@@ -3,7 +3,7 @@
 import os
 import sys
 
-_SCANS = ("check", "fix", "calibrate", "demo", "explain")
+_SCANS = ("check", "fix", "calibrate", "demo", "explain", "lsp")
 
 
 def main() -> None:

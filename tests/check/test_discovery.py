@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hyperheat.check import discovery as module
-from hyperheat.check.discovery import Selection, discover
+from hyperheat.check.discovery import Selection, discover, is_left_out
 from hyperheat.check.gitignore import Globs
 
 
@@ -213,3 +213,21 @@ def test_very_deep_folders_end_with_a_reason(tmp_path):
         here = below
     os.close(here)
     assert list(errors(tmp_path).values()) == ["cannot be read: file name too long"]
+
+
+def test_whether_a_search_would_find_a_file_can_be_asked_for_one_file(tmp_path):
+    make(
+        tmp_path,
+        *(".git/config", "a.py", "src/b.py", "src/made/c.py", "build/d.py", "own/pyvenv.cfg", "own/e.py"),
+        *("src/out/f.py", "sub/.git/config", "sub/out/g.py"),
+    )
+    (tmp_path / ".gitignore").write_text("out/\n")
+    (tmp_path / "src" / ".gitignore").write_text("/made\n")
+    every = sorted(path for path in tmp_path.rglob("*.py"))
+    for options in ({}, {"gitignore": False}, {"exclude": Globs.of(["b.py", "!build/"], tmp_path)}):
+        expected = [tmp_path / name for name in found(tmp_path, **options)]
+        selection = Selection(**options)
+        assert [p for p in every if not is_left_out(p, root=tmp_path, selection=selection)] == expected
+    inside = Selection()
+    assert is_left_out(tmp_path / "src" / "out" / "new.py", root=tmp_path / "src", selection=inside)
+    assert not is_left_out(tmp_path / "src" / "new.py", root=tmp_path / "src", selection=inside)

@@ -53,8 +53,9 @@ MAY_IMPORT = {
     "web": {
         *("hypergraph", "pycode", "detector", "check", "workers", "report", "kg"),
     },
+    "lsp": {"check", "detector", "report", "spelling", "visible_text", "workers"},
     "cli": {
-        *("hypergraph", "nn", "pycode", "rewrites", "train", "bugs", "kg", "report"),
+        *("lsp", "hypergraph", "nn", "pycode", "rewrites", "train", "bugs", "kg", "report"),
         *("check", "detector", "files", "spelling", "configuration", "workers", "progress"),
         *("visible_text", "web"),
     },
@@ -76,6 +77,7 @@ _LIGHT = {
     "report",
     "detector",
     "check",
+    "lsp",
     "cli",
     "web",
     "workers",

@@ -19,6 +19,7 @@ MODULES: dict[str, str] = {
     "detector": "the package opens with the module that loads what it is named after",
     "graph": "the data type, and the command that shows it",
     "kg": "a package, and the commands that call it",
+    "lsp": "a package, and the command that calls it",
     "recipes": "both tasks have them, and their packages are built alike",
     "training": "both tasks have it, and their packages are built alike",
 }

@@ -43,6 +43,7 @@ from hyperheat.detector.sample import Origin, Sample, encode_candidates
 from hyperheat.pycode import (
     FunctionGraph,
     ModuleGraphs,
+    ModuleOutline,
     SourceError,
     TooMuchSource,
     UnreadFunction,
@@ -77,6 +78,7 @@ __all__ = [
     "place_record",
     "rank_candidates",
     "read_module",
+    "read_outline",
     "read_text",
     "try_model",
 ]
@@ -166,8 +168,7 @@ def analyse_edited(
     `unjudged` lines are not scored. The text is `interactive` if it may await anywhere, as in a notebook.
     """
     try:
-        check_lines(text)
-        module = outline(text, max_characters=max_characters, interactive=interactive)
+        module = read_outline(text, max_characters=max_characters, interactive=interactive)
     except SourceError as error:
         yield PartialRecord(errors=(error_record(error),))
         return
@@ -209,6 +210,14 @@ def read_module(text: str, *, max_characters: int = MAX_CHARACTERS) -> ModuleGra
     """The functions of a text; raises SourceError if it cannot be read, or is larger than what is read."""
     check_lines(text)
     return extract(text, max_characters=max_characters)
+
+
+def read_outline(
+    text: str, *, max_characters: int = MAX_CHARACTERS, interactive: bool = False
+) -> ModuleOutline:
+    """The same without reading the functions, which then can be read one by one."""
+    check_lines(text)
+    return outline(text, max_characters=max_characters, interactive=interactive)
 
 
 def read_text(data: bytes) -> str:

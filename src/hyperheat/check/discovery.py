@@ -31,6 +31,7 @@ __all__ = [
     "Selection",
     "discover",
     "is_excluded",
+    "is_left_out",
     "shown_path",
 ]
 
@@ -118,6 +119,11 @@ def discover(paths: Sequence[str | os.PathLike[str]], *, root: Path, selection: 
 def is_excluded(path: Path, *, root: Path, selection: Selection) -> bool:
     """Whether globs name a file or a folder that it lies in, given by its absolute path; it need not exist."""
     return _Search(root, [], selection).excludes(path, folder=False)
+
+
+def is_left_out(path: Path, *, root: Path, selection: Selection) -> bool:
+    """Whether a search of the root would not find a file in it, by its globs or the repository's .gitignore files."""
+    return _Search(root, [], selection).leaves_out(path)
 
 
 def shown_path(path: Path, root: Path) -> str:
@@ -261,6 +267,19 @@ class _Search:
             parent for parent in path.parents if parent.is_relative_to(self.root) and parent != self.root
         ]
         return self._excluded(path, folder=folder) or any(self._excluded(p, folder=True) for p in inside)
+
+    def leaves_out(self, path: Path) -> bool:
+        ignores = self._ignores_above(self.root)
+        folder = self.root
+        for name in path.relative_to(self.root).parts:
+            if self._selection.gitignore:
+                ignores = self._with_ignores(folder, () if os.path.lexists(folder / ".git") else ignores)
+            folder /= name
+            if self._left_out(folder, ignores, folder=folder != path):
+                return True
+            if folder != path and os.path.lexists(folder / "pyvenv.cfg"):
+                return True
+        return False
 
     def _ignores_above(self, top: Path) -> tuple[Globs, ...]:
         """The patterns of the folders above, from the nearest to the root of the repository."""

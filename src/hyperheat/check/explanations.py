@@ -29,7 +29,14 @@ if TYPE_CHECKING:
     from hyperheat.check.analysis import Question, Score
     from hyperheat.check.why import Cause, Why
 
-__all__ = ["ExplainedPlace", "Target", "explain_findings", "explain_place", "explain_targets"]
+__all__ = [
+    "ExplainedPlace",
+    "Target",
+    "explain_findings",
+    "explain_place",
+    "explain_targets",
+    "read_explained",
+]
 
 _AT_ONCE = 20  # targets of one job, which has the time limit of a file
 _LEAST_CHANGE = 0.005  # of the confidence
@@ -101,7 +108,7 @@ def explain_findings(
         places = result.parts if isinstance(result, Lost) else result
         for finding, place in zip(job.findings, places, strict=False):
             if place is not None:
-                made = _read(place, scanned[finding.path].file, detector.calibration)
+                made = read_explained(place, scanned[finding.path].file, detector.calibration)
                 explained[finding] = replace(finding, why=made.why)
         for _ in job.findings:
             progress()
@@ -129,7 +136,7 @@ def explain_place(
     ((_, result),) = run_in_workers(work, [job], detector, workers=1, limits=limits)
     if isinstance(result, Lost):
         raise ValueError(f"{file.shown}:{target.line}: not explained: {result.reason}")
-    return None if result[0] is None else _read(result[0], file, detector.calibration)
+    return None if result[0] is None else read_explained(result[0], file, detector.calibration)
 
 
 def _jobs(report: Report, files: dict[str, ScannedFile]) -> Iterator[_Job]:
@@ -152,14 +159,14 @@ def explain_targets(
     text: str, targets: Sequence[Target], score: "Score", calibration: Calibration
 ) -> "Iterator[ExplainedPlace | None]":
     """What is at each target and what it depends on; None if no candidate is there, or the function is not judged."""
-    from hyperheat.check.analysis import make_question, read_module
+    from hyperheat.check.analysis import make_question, read_outline
     from hyperheat.pycode import TooMuchSource
 
-    functions = read_module(text, max_characters=max(len(text), MAX_BYTES)).functions
+    module = read_outline(text, max_characters=max(len(text), MAX_BYTES))
     for target in targets:
-        found = [f for f in functions if f.span[0] <= target.line <= f.span[2]]
+        found = [f for f in module.functions if f.line <= target.line <= f.end_line]
         try:
-            question = make_question(found[0], text if "\r" in text else None) if found else None
+            question = make_question(module.read(found[0]), text if "\r" in text else None) if found else None
             yield None if question is None else _explain(question, target, score, calibration)
         except TooMuchSource:
             yield None
@@ -190,7 +197,7 @@ def _explain(
     return None
 
 
-def _read(place: ExplainedPlace, file: FoundFile, calibration: Calibration) -> Finding:
+def read_explained(place: ExplainedPlace, file: FoundFile, calibration: Calibration) -> Finding:
     """The finding of a place, with its explanation."""
     record = FileRecord((place.function,), {place.function.digest: place.record})
     (function,) = read_record(record, file, calibration).functions

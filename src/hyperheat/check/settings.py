@@ -141,17 +141,19 @@ def processors() -> int:
     return os.cpu_count() or 1
 
 
-def override_settings(settings: Settings, options: Mapping[str, object], *, folder: Path) -> Settings:
+def override_settings(
+    settings: Settings, options: Mapping[str, object], *, folder: Path, prefix: str = "--"
+) -> Settings:
     """The settings with options of a command line, named like the keys of the file; None means that an option was not given.
 
-    Paths and globs among them are relative to `folder`.
+    Paths and globs among them are relative to `folder`. In messages their names have the prefix.
     """
     given = {name: value for name, value in options.items() if value is not None}
-    read = _read(given, Path(os.path.abspath(folder)), "--")
+    read = _read(given, Path(os.path.abspath(folder)), prefix)
     for name, other in (("min_confidence", "min_precision"), ("min_precision", "min_confidence")):
         if name in read:
             read.setdefault(other, None)
-    return _replace(settings, read, "command line: ")
+    return _replace(settings, read, "command line: " if prefix == "--" else prefix)
 
 
 def _replace(settings: Settings, values: dict[str, Any], place: str) -> Settings:

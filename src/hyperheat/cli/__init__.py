@@ -26,7 +26,13 @@ app.command(kg)
 _NEEDS = "hyperheat: this command needs the package {name!r}: pip install 'hyperheat[{extra}]'"
 _TRAIN = ("torch", "packaging", "safetensors", "pyarrow", "pyoxigraph", "matplotlib", "tokenizers")
 _WEB = ("starlette", "uvicorn")
-_EXTRAS = {**dict.fromkeys(_TRAIN, "train"), **dict.fromkeys(_WEB, "web"), "ray": "ray"}
+_LSP = ("pygls", "lsprotocol")
+_EXTRAS = {
+    **dict.fromkeys(_TRAIN, "train"),
+    **dict.fromkeys(_WEB, "web"),
+    **dict.fromkeys(_LSP, "lsp"),
+    "ray": "ray",
+}
 
 app.command(
     "hyperheat.cli.check:check",
@@ -58,6 +64,14 @@ app.command(
 app.command(
     "hyperheat.cli.calibrate:calibrate",
     help="Plant bugs in your own functions and measure how many are found.",
+)
+app.command(
+    "hyperheat.cli.lsp:lsp",
+    help=(
+        "Show findings in an editor, as a language server on standard input and output.\n\n"
+        "Editors start it; docs/editors.md says how to configure them. Settings are read from [tool.hyperheat] in "
+        "pyproject.toml. It writes no files, and never imports or runs the code that it is sent."
+    ),
 )
 app.command("hyperheat.cli.demo:demo", help="Check a small example that comes with the package.")
 app.command("hyperheat.cli.graph:graph", help="Show the hypergraph of Python functions.")

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DEFAULTS",
     "OUTPUT",
+    "RUNNING",
     "ScanOptions",
     "Tier",
     "flag",
@@ -32,7 +33,7 @@ Tier = Literal["A", "B", "C"]
 _FINDINGS = Group("Which findings", sort_key=1)
 _FILES = Group("Which files", sort_key=2)
 OUTPUT = Group("Output", sort_key=3)
-_RUNNING = Group("Running", sort_key=4)
+RUNNING = Group("Running", sort_key=4)
 
 
 _UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30}
@@ -71,19 +72,19 @@ class ScanOptions:
     """Check files that .gitignore excludes, too."""
     force_exclude: Annotated[bool, flag(_FILES)] = False
     """Apply exclusions even to files passed on the command line, as pre-commit hooks do."""
-    model: Annotated[Path | None, flag(_RUNNING)] = None
+    model: Annotated[Path | None, flag(RUNNING)] = None
     """Folder of an exported detector to use instead of the built-in one."""
-    jobs: Annotated[int | None, flag(_RUNNING, "-j")] = None
+    jobs: Annotated[int | None, flag(RUNNING, "-j")] = None
     """Number of processes. Default: the number of processors."""
-    cache_dir: Annotated[Path | None, flag(_RUNNING)] = None
+    cache_dir: Annotated[Path | None, flag(RUNNING)] = None
     """Folder of the cache. Default: $HYPERHEAT_CACHE, or a folder in your home."""
-    no_cache: Annotated[bool, flag(_RUNNING)] = False
+    no_cache: Annotated[bool, flag(RUNNING)] = False
     """Do not read or write the cache."""
-    timeout: Annotated[float | None, flag(_RUNNING)] = None
+    timeout: Annotated[float | None, flag(RUNNING)] = None
     """Time limit per file in seconds; each function may use a thirtieth of it. Default: 300."""
-    max_memory: Annotated[str | None, flag(_RUNNING)] = None
+    max_memory: Annotated[str | None, flag(RUNNING)] = None
     """Memory limit per process, such as 2GB. Default: 1GiB."""
-    max_file_size: Annotated[str | None, flag(_RUNNING)] = None
+    max_file_size: Annotated[str | None, flag(RUNNING)] = None
     """Skip files larger than this. Default: 1MB."""
     quiet: Annotated[bool, flag(OUTPUT, "-q")] = False
     """Do not print progress and summary to standard error."""
