@@ -11,6 +11,8 @@ import pytest
 from tests.check.made_repairs import commit_all
 from tests.cli.scans import BUGGY, CLEAN, Project
 
+from hyperheat.report import RULES
+
 FRAME = """\
 HH101 variable-misuse: did you mean `b` instead of `a`?  [confidence 0.950, tier A]
  --> a.py:2:16 in area
@@ -95,6 +97,65 @@ def test_errors_can_be_ignored_and_are_still_counted(project: Project):
     assert (code, out) == (3, "HH900 not-parsed: c.py:1: expected Python, got a question\n")
     code, _, err = project.run("check", "--select", "HH900")
     assert (code, err) == (2, "--select: HH900 cannot be selected: it is always on unless it is ignored\n")
+
+
+THREE = "".join(
+    f"def f{n}(a, b):\n    return a * a  # {confidence}\n" for n, confidence in enumerate([0.85, 0.95, 0.65])
+)
+
+
+def test_findings_in_order_of_confidence(project: Project):
+    project.write(a=THREE, b=BUGGY)
+    _, out, _ = project.run("check", "--show-all", "--output-format", "json")
+    assert [f["confidence"] for f in json.loads(out)["findings"]] == [0.85, 0.95, 0.65, 0.95, 0.65]
+    _, out, _ = project.run("check", "--show-all", "--output-format", "json", "--sort", "confidence")
+    sorted_by = [(f["confidence"], f["path"]) for f in json.loads(out)["findings"]]
+    assert sorted_by == [(0.95, "a.py"), (0.95, "b.py"), (0.85, "a.py"), (0.65, "a.py"), (0.65, "b.py")]
+
+
+def test_the_surest_findings_only(project: Project):
+    project.write(a=THREE, b=BUGGY)
+    code, out, err = project.run("check", "--show-all", "--output-format", "json", "--top", "3")
+    assert code == 1
+    assert places(out) == [("a.py", 2, "A"), ("a.py", 4, "A"), ("b.py", 2, "A")]
+    assert err.endswith("Showing the 3 surest of 5 findings (--top).\n")
+    assert "--top" not in project.run("check", "--show-all", "--top", "5").err
+    assert project.run("check", "--top", "0").code == 2
+
+
+def test_the_order_does_not_change_fingerprints(project: Project):
+    project.write(a=BUGGY.replace("scale", "area").replace("-", "*"))
+    names = []
+    for order in ("path", "confidence"):
+        _, out, _ = project.run("check", "--show-all", "--output-format", "sarif", "--sort", order)
+        results = json.loads(out)["runs"][0]["results"]
+        names.append({(r["rank"], r["partialFingerprints"]["hyperheatFinding/v1"]) for r in results})
+    assert names[0] == names[1]
+
+
+def test_statistics_take_the_place_of_findings(project: Project):
+    project.write(a=THREE, b="what?")
+    code, out, err = project.run("check", "--show-all", "--statistics", "-o", "all.json")
+    assert code == 1
+    assert out == ("     3  HH101  variable-misuse    2 in tier A, 1 in tier B\n     1  HH900  not-parsed\n")
+    assert "3 findings" in err
+    assert len(places((project.folder / "all.json").read_text())) == 3
+    _, out, _ = project.run("check", "--statistics", "--output-format", "json")
+    assert json.loads(out) == [
+        {"rule": "HH101", "name": "variable-misuse", "count": 2, "tiers": {"A": 2, "B": 0, "C": 0}},
+        {"rule": "HH900", "name": "not-parsed", "count": 1, "tiers": None},
+    ]
+    code, _, err = project.run("check", "--statistics", "--output-format", "sarif")
+    assert (code, err) == (2, "--statistics requires the format text or json, got sarif\n")
+
+
+def test_all_rules_are_listed_without_a_scan(project: Project):
+    code, out, err = project.run("check", "--list-rules", "nowhere")
+    assert (code, err) == (0, "")
+    assert [line.split()[0] for line in out.splitlines()] == list(RULES)
+    _, out, _ = project.run("check", "--list-rules", "--output-format", "json")
+    assert [rule["rule"] for rule in json.loads(out)] == list(RULES)
+    assert not project.scans
 
 
 def test_an_empty_path_is_not_the_current_folder(project: Project):
@@ -378,6 +439,11 @@ OPTIONS = {
     "--exit-zero": ["--exit-zero"],
     "--write-baseline": ["--write-baseline", "--baseline", "new.json"],
     "--stdin-filename": ["--stdin-filename", "stdin.py"],
+    "--sort": ["--sort", "confidence", "--show-all"],
+    "--top": ["--top", "1"],
+    "--statistics": ["--statistics"],
+    "--list-rules": ["--list-rules"],
+    "--watch": ["--watch"],
     "--model": ["--model", "model"],
     "--jobs": ["--jobs", "7"],
     "--cache-dir": ["--cache-dir", "cache"],
@@ -390,7 +456,11 @@ OPTIONS = {
 
 @pytest.mark.parametrize("option", OPTIONS)
 def test_every_option_changes_something(project: Project, option: str):
-    project.write(a=BUGGY)
+    def interrupt(_: float) -> None:
+        raise KeyboardInterrupt
+
+    project.patch.setattr("hyperheat.cli.watch.watch.__kwdefaults__", {"sleep": interrupt})
+    project.write(a=f"{BUGGY}\n\ndef add(a, b):\n    return a + a  # 0.85\n")
     (project.folder / "broken").write_text("?")
     commit_all(project.folder)
     project.write(b=BUGGY)
@@ -416,7 +486,9 @@ def test_every_option_changes_something(project: Project, option: str):
         timeless = " ".join(word for word in err.split() if not word[0].isdigit())
         return code, out, timeless, files, str(project.scans), str(models)
 
-    without = run(*[word for word in words if word in ("broken", "build/c.py")])
+    without = run(
+        *[word for word in words if word in ("broken", "build/c.py", "--show-all") and word != option]
+    )
     assert run(*words) != without
 
 

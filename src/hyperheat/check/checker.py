@@ -204,6 +204,14 @@ class Checker:
                 progress=progress.advance,
             )
 
+    def find_files(self, paths: Sequence[_StrPath]) -> tuple[FoundFile, ...]:
+        """The files that a scan of these paths would read. Raises as `scan_paths` does."""
+        return discover(paths, root=self.root, selection=self._selection()).files
+
+    def most_bytes(self, name: str) -> int:
+        """The most bytes that are read of a file of that name."""
+        return FoundFile(name, self.root / name).most_bytes(self.max_bytes)
+
     def scan_data(self, data: bytes, name: str) -> Scan:
         """Scan bytes as if they were the file of that name, which need not exist."""
         start = time.perf_counter()

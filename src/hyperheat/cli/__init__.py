@@ -10,7 +10,7 @@ import hyperheat
 from hyperheat.cli.outputs import flush_output
 from hyperheat.cli.refusal import fail
 
-__all__ = ["app", "main"]
+__all__ = ["app", "main", "order_words"]
 
 app = App(
     name="hyperheat",
@@ -137,11 +137,24 @@ def main() -> None:
         fail(f"{type(error).__name__}: {error}")
 
 
+def order_words(words: list[str]) -> list[str]:
+    """The words of a command line with `-`, for standard input, behind `--`, where it is not taken for an option.
+
+    >>> order_words(["check", "-", "--quiet"])
+    ['check', '--quiet', '--', '-']
+    """
+    end = words.index("--") if "--" in words else len(words)
+    if words[:1] not in (["check"], ["fix"]) or "-" not in words[:end]:
+        return words
+    options = [word for word in words[:end] if word != "-"]
+    return [*options, "--", "-", *words[end + 1 :]]
+
+
 def _run() -> None:
     """Run a command; its exit code counts only if all of its output was written."""
     code: str | int | None = 0
     try:
-        app(sys.argv[1:], exit_on_error=False, print_error=False)
+        app(order_words(sys.argv[1:]), exit_on_error=False, print_error=False)
     except SystemExit as end:
         code = end.code
     try:

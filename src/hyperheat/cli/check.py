@@ -1,13 +1,18 @@
 """`hyperheat check`: find bugs in Python code."""
 
 import sys
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 
+from cyclopts import Parameter, validators
+
+from hyperheat.cli.inputs import ScanInput, parse_input
 from hyperheat.cli.options import DEFAULTS, OUTPUT, ScanOptions, Tier, flag, make_checker, read_settings
 from hyperheat.cli.outputs import Format, Output, check_output, colourful, parse_outputs, put, write_output
 from hyperheat.cli.refusal import fail
+from hyperheat.visible_text import visible_line
 
 if TYPE_CHECKING:
     from hyperheat.check.baseline import Baseline
@@ -16,6 +21,10 @@ if TYPE_CHECKING:
     from hyperheat.report import Report
 
 __all__ = ["check"]
+
+Order = Literal["path", "confidence"]
+_Positive = Annotated[int, Parameter(validator=validators.Number(gte=1))]
+_TABLES = ("text", "json")
 
 _DONE, _FOUND, _INCOMPLETE, _INTERRUPTED = 0, 1, 3, 130
 
@@ -32,13 +41,18 @@ def check(
     exit_zero: Annotated[bool, flag(OUTPUT)] = False,
     write_baseline: Annotated[bool, flag(OUTPUT)] = False,
     stdin_filename: Annotated[str | None, flag(OUTPUT)] = None,
+    sort: Annotated[Order, flag(OUTPUT)] = "path",
+    top: Annotated[_Positive | None, flag(OUTPUT)] = None,
+    statistics: Annotated[bool, flag(OUTPUT)] = False,
+    list_rules: Annotated[bool, flag(OUTPUT)] = False,
+    watch: Annotated[bool, flag(OUTPUT)] = False,
 ) -> None:
     """Find bugs in Python code.
 
     Parameters
     ----------
     paths
-        Files and folders to check. Default: the current folder.
+        Files and folders to check, or - for standard input. Default: the current folder.
     show_all
         Show the findings of every tier.
     why
@@ -57,43 +71,137 @@ def check(
         Write all current findings to the --baseline file, so that this and later runs do not report them.
     stdin_filename
         Read the code from standard input and report it under this name.
+    sort
+        Order of the findings: path, or confidence with the highest first. Default: path.
+    top
+        Only show this many findings, those with the highest confidence.
+    statistics
+        Print the number of findings of each rule instead of the findings.
+    list_rules
+        Print all rules and exit.
+    watch
+        Check again whenever a file changes, until interrupted.
     """
     from hyperheat.report.formats import FORMATS
-    from hyperheat.report.text import summarise
     from hyperheat.workers.worker import WorkersError
 
     try:
+        if list_rules:
+            _print_rules(output_format)
         outputs = parse_outputs(output, FORMATS)
         for file in outputs:
             check_output(file.path)
-        names = _names(paths, stdin_filename)
+        view = _View(
+            format=output_format,
+            outputs=tuple(outputs),
+            show_all=show_all,
+            why=why,
+            by_confidence=sort == "confidence",
+            top=top,
+            statistics=statistics,
+            quiet=options.quiet,
+        )
+        given = parse_input(paths, stdin_filename)
         more = {"fail-on": fail_on, "strict": True if strict else None}
-        settings = _show_what_fails(read_settings(names, options, more))
         if write_baseline:
-            _refuse_part(options, stdin_filename)
-            check_output(settings.baseline or Path())
-        checker = make_checker(options, settings)
-        baseline = None if write_baseline else checker.read_baseline()
-        scan = checker.scan_paths(names) if stdin_filename is None else _scan_stdin(checker, stdin_filename)
-        if write_baseline:
-            baseline = _write_baseline(scan, quiet=options.quiet)
-        report = scan.report(baseline=baseline, show_all=show_all)
-        if why:
-            report = checker.explain(report, scan)
-        _tell(report, scan, output_format, outputs)
+            _refuse_part(options, given)
+            check_output(options.baseline or Path())
+
+        def prepare() -> "Checker":
+            return make_checker(options, _show_what_fails(read_settings(given.paths, options, more)))
+
+        if watch:
+            _watch(prepare, given, view, write_baseline=write_baseline)
+        code = _check(prepare(), given, view, write_baseline=write_baseline, exit_zero=exit_zero)
     except (ValueError, OSError, WorkersError) as error:
         fail(error)
-    if not options.quiet:
+    raise SystemExit(code)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _View:
+    """How a report is shown, and where."""
+
+    format: Format
+    outputs: tuple[Output, ...]
+    show_all: bool
+    why: bool
+    by_confidence: bool
+    top: int | None
+    statistics: bool
+    quiet: bool
+
+    def __post_init__(self) -> None:
+        if self.statistics and self.format not in _TABLES:
+            raise ValueError(f"--statistics requires the format {' or '.join(_TABLES)}, got {self.format}")
+
+
+def _check(
+    checker: "Checker",
+    given: ScanInput,
+    view: _View,
+    *,
+    write_baseline: bool = False,
+    exit_zero: bool = False,
+) -> int:
+    """Scan and report; gives the exit code."""
+    from hyperheat.report.finding_order import arrange
+    from hyperheat.report.text import summarise
+
+    baseline = None if write_baseline else checker.read_baseline()
+    scan = given.scan(checker)
+    if write_baseline:
+        baseline = _write_baseline(scan, quiet=view.quiet)
+    report = scan.report(baseline=baseline, show_all=view.show_all)
+    report = arrange(report, by_confidence=view.by_confidence, top=view.top)
+    if view.why:
+        report = checker.explain(report, scan)
+    _tell(report, scan, view)
+    if not view.quiet:
         put(summarise(report, colour=colourful(sys.stderr)), sys.stderr)
-    raise SystemExit(_exit_code(report, scan, exit_zero=exit_zero))
+    return _exit_code(report, scan, exit_zero=exit_zero)
 
 
-def _names(paths: tuple[str, ...], stdin_filename: str | None) -> tuple[str, ...]:
-    if stdin_filename is None:
-        return paths or (".",)
-    if paths:
-        raise ValueError(f"--stdin-filename cannot be used together with paths, such as {paths[0]!r}")
-    return (stdin_filename,)
+def _watch(
+    prepare: Callable[[], "Checker"], given: ScanInput, view: _View, *, write_baseline: bool
+) -> NoReturn:
+    """Check again and again, with the settings of that time; an interrupt ends it, also one during a scan."""
+    from hyperheat.cli.watch import watch
+
+    for name, is_given in (("standard input", given.stdin is not None), ("--write-baseline", write_baseline)):
+        if is_given:
+            raise ValueError(f"--watch cannot be used together with {name}")
+
+    checker = prepare()
+
+    def run() -> None:
+        nonlocal checker
+        try:
+            checker = prepare()
+            code = _check(checker, given, view)
+        except (ValueError, OSError) as error:  # a path that is gone, a baseline that cannot be read
+            put(f"{visible_line(str(error))}\n", sys.stderr)
+        else:
+            if code == _INTERRUPTED:
+                raise SystemExit(code)
+
+    def look() -> list[Path]:
+        settings = checker.settings.source or Path.cwd() / "pyproject.toml"
+        return [*(file.path for file in checker.find_files(given.paths)), settings]
+
+    try:
+        watch(look, run, quiet=view.quiet)
+    except KeyboardInterrupt:
+        raise SystemExit(_INTERRUPTED) from None
+
+
+def _print_rules(format: Format) -> NoReturn:
+    from hyperheat.cli.rule_tables import render_rules
+
+    if format not in _TABLES:
+        raise ValueError(f"--list-rules requires the format {' or '.join(_TABLES)}, got {format}")
+    put(render_rules(as_json=format == "json"), sys.stdout)
+    raise SystemExit(_DONE)
 
 
 def _show_what_fails(settings: "Settings") -> "Settings":
@@ -101,17 +209,13 @@ def _show_what_fails(settings: "Settings") -> "Settings":
     return replace(settings, tier=max(settings.tier, settings.fail_on))
 
 
-def _refuse_part(options: ScanOptions, stdin_filename: str | None) -> None:
+def _refuse_part(options: ScanOptions, given: ScanInput) -> None:
     """A baseline lists all findings, so it is not made from a part of them; and settings do not decide what is written."""
     if options.baseline is None:
         raise ValueError("--write-baseline requires --baseline FILE")
-    for name, value in (("--since", options.since), ("--stdin-filename", stdin_filename)):
+    for name, value in (("--since", options.since), ("standard input", given.stdin)):
         if value is not None:
             raise ValueError(f"--write-baseline cannot be used together with {name}")
-
-
-def _scan_stdin(checker: "Checker", name: str) -> "Scan":
-    return checker.scan_data(sys.stdin.buffer.read(checker.max_bytes + 1), name)
 
 
 def _write_baseline(scan: "Scan", *, quiet: bool) -> "Baseline":
@@ -129,17 +233,20 @@ def _write_baseline(scan: "Scan", *, quiet: bool) -> "Baseline":
     return baseline
 
 
-def _tell(report: "Report", scan: "Scan", format: Format, outputs: list[Output]) -> None:
-    """Write the report to standard output, then to all files."""
+def _tell(report: "Report", scan: "Scan", view: _View) -> None:
+    """Write the report, or a table of it, to standard output, then the report to all files."""
+    from hyperheat.cli.rule_tables import render_statistics
     from hyperheat.report import text
     from hyperheat.report.formats import FORMATS
 
     sources = scan.sources
-    if format == "text":
+    if view.statistics:
+        put(render_statistics(report, as_json=view.format == "json"), sys.stdout)
+    elif view.format == "text":
         put(text.render(report, sources, colour=colourful(sys.stdout)), sys.stdout)
     else:
-        put(FORMATS[format](report, sources), sys.stdout)
-    for output in outputs:
+        put(FORMATS[view.format](report, sources), sys.stdout)
+    for output in view.outputs:
         write_output(output.path, FORMATS[output.format](report, sources))
 
 

@@ -6,8 +6,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
+from hyperheat.cli.inputs import parse_input
 from hyperheat.cli.options import DEFAULTS, OUTPUT, ScanOptions, flag, make_checker, read_settings
-from hyperheat.cli.outputs import colourful, put
+from hyperheat.cli.outputs import colourful, put, put_bytes
 from hyperheat.cli.refusal import fail
 
 if TYPE_CHECKING:
@@ -26,30 +27,34 @@ def fix(
     options: ScanOptions = DEFAULTS,
     write: Annotated[bool, flag(OUTPUT)] = False,
     allow_dirty: Annotated[bool, flag(OUTPUT)] = False,
+    stdin_filename: Annotated[str | None, flag(OUTPUT)] = None,
 ) -> None:
     """Show the repairs that `check` suggests as a patch, or apply them.
 
     Parameters
     ----------
     paths
-        Files and folders to repair. Default: the current folder.
+        Files and folders to repair, or - for standard input. Default: the current folder.
     write
-        Apply the repairs to files that git tracks and that have no uncommitted changes.
+        Apply the repairs to files that git tracks and that have no uncommitted changes. With standard input, print the
+        whole repaired code instead of a patch.
     allow_dirty
         With --write, also change files that have uncommitted changes or are not tracked by git.
+    stdin_filename
+        Read the code from standard input and call it by this name.
     """
     from hyperheat.report.text import summarise
     from hyperheat.visible_text import visible_line
     from hyperheat.workers.worker import WorkersError
 
-    names = paths or (".",)
     try:
+        given = parse_input(paths, stdin_filename)
         if allow_dirty and not write:
             raise ValueError("--allow-dirty requires --write")
-        settings = read_settings(names, options)
+        settings = read_settings(given.paths, options)
         checker = make_checker(options, settings)
         baseline = checker.read_baseline()
-        scan = checker.scan_paths(names)
+        scan = given.scan(checker)
         if scan.interrupted:
             put("Interrupted: no files were changed.\n", sys.stderr)
             raise SystemExit(_INTERRUPTED)
@@ -58,7 +63,10 @@ def fix(
             put(summarise(report, colour=colourful(sys.stderr), hints=False), sys.stderr)
         refused: dict[str, str] = {}
         repairs = _plan(scan.files, report.findings, refused, checker.limits)
-        done = _write(repairs, refused, allow_dirty=allow_dirty) if write else _show(repairs)
+        if write and given.stdin is not None:
+            done = _print_repaired(repairs, scan.files)
+        else:
+            done = _write(repairs, refused, allow_dirty=allow_dirty) if write else _show(repairs)
     except (ValueError, OSError, WorkersError) as error:
         fail(error)
     put(
@@ -118,6 +126,18 @@ def _show(repairs: "Iterable[Repair]") -> _Done:
     for repair in repairs:
         put(render_patch(repair, colour=colourful(sys.stdout)), sys.stdout)
         done = done.plus(repair)
+    return done
+
+
+def _print_repaired(repairs: "Iterable[Repair]", files: "Sequence[ScannedFile]") -> _Done:
+    """Print the repaired code of standard input, or the same code if there is nothing to repair."""
+    done = _Done()
+    data = files[0].data() if files else None
+    for repair in repairs:
+        data, done = repair.repaired, done.plus(repair)
+    if not isinstance(data, bytes):
+        raise ValueError("standard input: cannot be repaired because it was not checked")
+    put_bytes(data, sys.stdout)
     return done
 
 

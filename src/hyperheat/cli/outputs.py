@@ -16,6 +16,7 @@ __all__ = [
     "flush_output",
     "parse_outputs",
     "put",
+    "put_bytes",
     "write_output",
 ]
 
@@ -102,7 +103,11 @@ def put(text: str, stream: TextIO) -> None:
 
     Raises OSError if standard output cannot be written, for example on a full disk.
     """
-    data = text.encode("utf-8", "backslashreplace")
+    put_bytes(text.encode("utf-8", "backslashreplace"), stream)
+
+
+def put_bytes(data: bytes, stream: TextIO) -> None:
+    """Write bytes as they are, with the same errors as `put`."""
     try:
         stream.flush()
         stream.buffer.write(data)

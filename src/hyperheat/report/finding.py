@@ -204,7 +204,7 @@ class Model:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """All that a scan has to say; findings, errors and heat maps are put in order of their places."""
+    """All that a scan has to say, in the order of places; findings by their confidence if `by_confidence`."""
 
     version: str
     model: Model
@@ -212,9 +212,12 @@ class Report:
     errors: tuple[ScanError, ...] = ()
     summary: Summary
     heat: tuple[FunctionHeat, ...] = ()
+    by_confidence: bool = False
 
     def __post_init__(self) -> None:
         findings = sort_findings(self.findings)
+        if self.by_confidence:
+            findings = sorted(findings, key=lambda finding: -finding.confidence)
         errors = sorted(
             self.errors,
             key=lambda error: (error.path, error.cell or 0, error.line or 0, error.rule, error.reason),
