@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hyperheat.check.changes import Changes, ChangesError, changes_since
+from hyperheat.check.changes import Changes, ChangesError, OldFile, changes_since, read_old_files
 
 TEXT = "".join(f"line_{number} = {number}\n" for number in range(1, 11))
 AUTHOR = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"]
@@ -184,3 +184,133 @@ def test_no_setting_of_a_repository_changes_what_is_read(repo):
     (repo / "a.py").write_text(TEXT.replace("line_2", "two").replace("line_5", "five"))
     (repo / "sub").mkdir()
     assert lines_of(changes_since("HEAD", folder=repo / "sub"), repo) == {"a.py": [2, 5], "é.py": [1]}
+
+
+def old_of(changes: Changes, folder: Path) -> dict[str, str]:
+    """The paths of files before, by their paths now."""
+    real = Path(os.path.realpath(folder))
+    return {os.path.relpath(now, real): os.path.relpath(old.path, real) for now, old in changes.old.items()}
+
+
+def contents(files) -> dict[str, bytes | str]:
+    return {old.path.name: data for old, data in read_old_files(files, max_bytes=1_000)}
+
+
+def test_earlier_versions_are_those_of_the_merge_base_under_their_old_names(repo):
+    git(repo, "checkout", "-qb", "work")
+    git(repo, "mv", "a.py", "c.py")
+    (repo / "c.py").write_text(TEXT + "more = 1\n")
+    git(repo, "rm", "-q", "b.py")
+    (repo / "new.py").write_text("x = 1\n")
+    git(repo, "add", "new.py")
+    changes = changes_since("main", folder=repo)
+    assert old_of(changes, repo) == {"c.py": "a.py"}
+    assert changes.before(repo / "c.py") == changes.old[Path(os.path.realpath(repo)) / "c.py"]
+    assert changes.before(repo / "new.py") is None
+    assert [file.path.name for file in changes.removed] == ["b.py"]
+    assert contents([*changes.old.values(), *changes.removed]) == {
+        "a.py": TEXT.encode(),
+        "b.py": TEXT.encode(),
+    }
+
+
+@pytest.mark.parametrize("name", ["new\nline.py", "with blank.py", 'quo"te\\.py', "é.py", "\t.py", "b/x.py"])
+def test_earlier_versions_of_files_with_any_name(repo, name):
+    (repo / name).parent.mkdir(exist_ok=True)
+    (repo / name).write_text(TEXT)
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "x")
+    (repo / name).write_text(TEXT + "more = 1\n")
+    changes = changes_since("HEAD", folder=repo)
+    assert old_of(changes, repo) == {name: name}
+    assert contents(changes.old.values()) == {os.path.basename(name): TEXT.encode()}
+
+
+def test_contents_that_cannot_be_had_are_told(repo):
+    commit(repo, a="x" * 2_000, b=TEXT, c="")
+    for name in "abc":
+        (repo / f"{name}.py").write_text("y = 1\n")
+    changes = changes_since("HEAD", folder=repo)
+    gone = OldFile(repo, repo / "gone.py", "0123456789abcdef" * 2 + "01234567")
+    assert contents([*changes.old.values(), gone]) == {
+        "a.py": "expected at most 1000 bytes, got 2000",
+        "b.py": TEXT.encode(),
+        "c.py": b"",
+        "gone.py": "git does not have it",
+    }
+    nowhere = OldFile(repo / "nowhere", repo / "nowhere/a.py", gone.blob)
+    ((_, reason),) = read_old_files([nowhere], max_bytes=10)
+    assert isinstance(reason, str)
+    assert "nowhere" in reason
+
+
+def test_many_contents_are_read_in_pieces(repo, monkeypatch):
+    monkeypatch.setattr("hyperheat.check.changes._CHUNK", 250)
+    texts = {f"n{number}": f"{number}\n" * 50 for number in range(9)}
+    commit(repo, **texts)
+    for name in texts:
+        (repo / f"{name}.py").write_text("y = 1\n")
+    found = contents(changes_since("HEAD", folder=repo).old.values())
+    assert found == {f"{name}.py": text.encode() for name, text in texts.items()}
+
+
+def test_the_earlier_version_of_a_file_that_did_not_change_can_be_found(repo):
+    (repo / "b.py").write_text("x = 1\n")
+    (repo / "link.py").symlink_to("a.py")
+    git(repo, "add", "link.py")
+    git(repo, "commit", "-qm", "x", "link.py")
+    (repo / "link.py").unlink()
+    changes = changes_since("HEAD", folder=repo)
+    for name in ("a.py", "b.py"):
+        found = changes.find_before(repo / name)
+        assert found is not None
+        assert contents([found]) == {name: TEXT.encode()}
+    assert changes.find_before(repo / "new.py") is None
+    assert changes.find_before(repo / "link.py") is None
+    assert changes.find_before(repo.parent / "outside.py") is None
+
+
+def test_a_shallow_clone_is_told(repo, tmp_path):
+    commit(repo, a=TEXT + "more = 1\n")
+    git(tmp_path, "clone", "-q", "--depth", "1", f"file://{repo}", "shallow")
+    shallow = tmp_path / "shallow"
+    with pytest.raises(ChangesError, match=r"HEAD~1: not a commit, .* it is a shallow clone: fetch more"):
+        changes_since("HEAD~1", folder=shallow)
+    git(shallow, "checkout", "-q", "--orphan", "other")
+    git(shallow, "commit", "-qm", "x")
+    (shallow / "b.py").write_text(TEXT + "more = 1\n")
+    changes = changes_since("main", folder=shallow)
+    assert changes.notes == ("No merge base with main in this shallow clone: compared with main itself.",)
+    assert lines_of(changes, shallow) == {"b.py": [11]}
+    git(repo, "checkout", "-q", "--orphan", "other")
+    git(repo, "commit", "-qm", "x")
+    assert changes_since("main", folder=repo).notes == (
+        "No merge base with main: compared with main itself.",
+    )
+
+
+def test_objects_that_a_partial_clone_lacks_are_told_and_not_fetched(repo, tmp_path):
+    commit(repo, a="before = 1\n" + TEXT)
+    commit(repo, a="after = 1\n" + TEXT)
+    git(repo, "config", "uploadpack.allowFilter", "true")
+    url = f"file://{repo}"
+    git(tmp_path, "clone", "-q", "--filter=blob:none", url, "partial")
+    with pytest.raises(ChangesError, match="git cannot compare it with HEAD~1: "):
+        changes_since("HEAD~1", folder=tmp_path / "partial")
+
+
+def test_a_submodule_without_its_recorded_commit_is_told(repo, tmp_path):
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    git(inner, "init", "-qb", "main")
+    commit(inner, m=TEXT)
+    git(repo, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(inner), "sub")
+    commit(repo)
+    (repo / "sub" / "m.py").write_text(TEXT + "more = 1\n")
+    assert lines_of(changes_since("HEAD", folder=repo), repo) == {"sub/m.py": [11]}
+    git(repo, "update-index", "--cacheinfo", f"160000,{'12' * 20},sub")
+    git(repo, "commit", "-qm", "x")
+    changes = changes_since("HEAD", folder=repo)
+    (note,) = changes.notes
+    assert note.startswith("The submodule sub was not compared: ")
+    assert changes.lines == {}
