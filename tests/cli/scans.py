@@ -17,8 +17,11 @@ import pytest
 from tests.check.scores import CALIBRATION as PLAIN
 
 from hyperheat.check.cache import Cache
+from hyperheat.check.changes import Changes, read_old_files
 from hyperheat.check.discovery import FoundFile
 from hyperheat.check.explanations import Target
+from hyperheat.check.old_versions import Rises
+from hyperheat.check.rises import Rise
 from hyperheat.check.scan import LIMITS
 from hyperheat.check.scanned_files import ScannedFile, ScannedFunction, Suspect
 from hyperheat.check.suppressions import find_suppressions
@@ -128,6 +131,22 @@ def fake_explain_findings(
     return replace(report, findings=tuple(explained))
 
 
+def fake_rises(files: Sequence[ScannedFile], changes: Changes, detector: Detector, **_: Any) -> Rises:
+    """Findings rose if the function of the same name was less certain before, or was not there."""
+    found: dict[Finding, Rise] = {}
+    for file in files:
+        old = changes.before(file.file.path)
+        before: dict[str, float] = {}
+        for _old, data in read_old_files([old] if old else [], max_bytes=100_000):
+            assert isinstance(data, bytes)
+            earlier = fake_scan_data(data, file.file, detector)
+            before = {f.name: f.suspects[0].finding.confidence for f in earlier.functions if f.suspects}
+        for finding in (suspect.finding for function in file.functions for suspect in function.suspects):
+            previous = before.get(finding.function)
+            found[finding] = Rise(previous is None or previous < finding.confidence, previous)
+    return Rises(found)
+
+
 def _finding(path: str, function: str, line: int, bug: re.Match[str]) -> Finding:
     start, end = bug.start("wrong") + 1, bug.end("wrong") + 1
     confidence = float(bug["confidence"])
@@ -200,6 +219,7 @@ def project(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pyt
     detector = Detector(tmp_path, "fake", "0" * 64, CALIBRATION, "key")
     monkeypatch.setattr("hyperheat.check.checker.scan_files", scan)
     monkeypatch.setattr("hyperheat.check.checker.scan_data", fake_scan_data)
+    monkeypatch.setattr("hyperheat.check.checker.find_rises", fake_rises)
     monkeypatch.setattr("hyperheat.cli.explain_line.scan_data", fake_scan_data)
     monkeypatch.setattr("hyperheat.cli.explain_line.explain_place", fake_explain_place)
     monkeypatch.setattr("hyperheat.check.checker.explain_findings", fake_explain_findings)

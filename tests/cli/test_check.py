@@ -260,13 +260,34 @@ def test_what_fails_a_run_is_shown(project: Project):
     assert (code, places(out)) == (0, [("a.py", 2, "C"), ("a.py", 6, "B")])
 
 
-def test_only_changed_functions(project: Project):
+def test_only_what_rose_in_changed_functions(project: Project):
     project.write(a=BUGGY, b=BUGGY)
     commit_all(project.folder)
     project.write(a=BUGGY.replace("0.65", "0.9"))
     code, out, err = project.run("check", "--since", "HEAD", "--output-format", "json")
     assert (code, places(out)) == (1, [("a.py", 6, "A")])
+    assert json.loads(out)["findings"][0]["previous"] == 0.65
     assert "Checked 1 file, 1 function" in err
+    assert "[confidence 0.900, 0.650 before, tier A]" in project.run("check", "--since", "HEAD").out
+    annotation = project.run("check", "--since", "HEAD", "--output-format", "github").out
+    assert annotation.startswith("::error file=a.py,line=6,endLine=6,col=16,endColumn=17,")
+    assert "(confidence 0.900, 0.650 before, tier A)" in annotation
+
+
+def test_what_did_not_rise_is_counted_and_shown_on_request(project: Project):
+    project.write(a=BUGGY)
+    commit_all(project.folder)
+    project.write(a=BUGGY.replace("a * a", "2 * a * a"))
+    code, out, err = project.run("check", "--since", "HEAD")
+    assert (code, out) == (0, "")
+    assert err.endswith("0 findings. No more suspicious than before the change: 1 (--absolute).\n")
+    code, out, _ = project.run("check", "--since", "HEAD", "--absolute", "--output-format", "json")
+    assert (code, places(out)) == (1, [("a.py", 2, "A")])
+    assert json.loads(out)["findings"][0]["previous"] is None
+    code, out, _ = project.run("check", "--since", "HEAD", "--output-format", "json")
+    assert (code, json.loads(out)["summary"]["unrisen"]) == (0, 1)
+    code, _, err = project.run("check", "--absolute")
+    assert (code, err) == (2, "--absolute requires --since\n")
 
 
 def test_a_baseline_leaves_only_new_findings(project: Project):
@@ -425,6 +446,7 @@ OPTIONS = {
     "--select": ["--select", "HH2,HH3", "--select", "HH401"],
     "--ignore": ["--ignore", "HH1"],
     "--since": ["--since", "HEAD"],
+    "--absolute": ["--since", "HEAD", "--absolute"],
     "--baseline": ["--baseline", "known.json"],
     "--exclude": ["--exclude", "a.py"],
     "--no-gitignore": ["--no-gitignore"],

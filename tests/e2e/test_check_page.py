@@ -104,10 +104,15 @@ def test_the_hook_checks_the_files_that_it_is_given(project: Project):
     [
         ({}, ["check", "--output-format", "github", "--", "."]),
         (
-            {"paths": "src *", "options": "--strict --since a;b", "sarif": "my report.sarif"},
+            {
+                "paths": "src *",
+                "since": "origin/a;b *",
+                "options": "--strict --ignore a;b",
+                "sarif": "my report.sarif",
+            },
             [
-                *("check", "--output-format", "github", "--output", "sarif:my report.sarif"),
-                *("--strict", "--since", "a;b", "--", "src", "*"),
+                *("check", "--output-format", "github", "--since=origin/a;b *"),
+                *("--output", "sarif:my report.sarif", "--strict", "--ignore", "a;b", "--", "src", "*"),
             ],
         ),
     ],

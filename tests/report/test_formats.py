@@ -41,6 +41,7 @@ def test_json_is_the_report():
                 "fix": {"edits": [{"line": 4, "column": 17, "end_line": 4, "end_column": 19, "text": "!="}]},
             }
         ],
+        "previous": None,
     }
     assert document["findings"][0]["path"] == HOSTILE_PATH.replace("\udcff", r"\xff")
     assert document["errors"][1] == {
@@ -57,6 +58,7 @@ def test_json_is_the_report():
         "hidden": {"A": 0, "B": 0, "C": 3},
         "suppressed": 1,
         "known": 2,
+        "unrisen": 0,
         "not_parsed": 1,
         "skipped": 1,
         "notes": ["Shown from confidence 0.250."],

@@ -8,8 +8,9 @@
     check_paths(["src"]).findings
 
 What happens to a file: `discovery` finds it, `scan` gives it to a worker or takes its result from the `cache`, `analysis`
-makes its record, `scanned_files` reads it, `filters` choose what is reported (by `settings`, `suppressions`, `baseline` and
-`changes`), and `repairs` change it. Nothing here imports torch, and no code that is checked is ever imported or run.
+makes its record, `scanned_files` reads it, `old_versions` compares it with what it was before its `changes`, `filters`
+choose what is reported (by `settings`, `suppressions`, `baseline` and what rose), and `repairs` change it. Nothing here
+imports torch, and no code that is checked is ever imported or run.
 """
 
 import sys

@@ -22,6 +22,7 @@ from itertools import islice
 
 import numpy as np
 
+from hyperheat.check.identity import identify, make_traces
 from hyperheat.check.records import (
     EditRecord,
     ErrorRecord,
@@ -32,6 +33,7 @@ from hyperheat.check.records import (
     PartialRecord,
     PlaceRecord,
     RepairRecord,
+    Wanted,
     join_parts,
     key_of_lines,
 )
@@ -63,6 +65,7 @@ __all__ = [
     "MAX_LINE",
     "MAX_NODES",
     "MAX_PLACES",
+    "MAX_TRACES",
     "Detail",
     "Question",
     "Score",
@@ -96,6 +99,8 @@ ALTERNATIVES = 3
 """The most alternative repairs listed for one place."""
 MAX_PLACES = 10
 """The most places listed for one function."""
+MAX_TRACES = 30
+"""The most places of one function that can be compared with another version."""
 
 Score = Callable[[Sample], SampleScores]
 """What a detector says of a function; raises TooMuchSource if that is too large for it."""
@@ -138,6 +143,7 @@ def analyse_parts(
     calibration: Calibration,
     *,
     max_characters: int = MAX_CHARACTERS,
+    detail: "Detail | None" = None,
 ) -> Iterator[PartialRecord | None]:
     """The record of a file in parts, as `join_parts` takes them, each as soon as it is done.
 
@@ -148,7 +154,9 @@ def analyse_parts(
     except SourceError as error:
         yield PartialRecord(errors=(error_record(error),))
     else:
-        yield from analyse_edited(text, {}, known, score, calibration, max_characters=max_characters)
+        yield from analyse_edited(
+            text, {}, known, score, calibration, max_characters=max_characters, detail=detail
+        )
 
 
 def analyse_edited(
@@ -161,6 +169,7 @@ def analyse_edited(
     max_characters: int = MAX_CHARACTERS,
     interactive: bool = False,
     unjudged: Collection[int] = (),
+    detail: "Detail | None" = None,
 ) -> Iterator[PartialRecord | None]:
     """The parts of an edited text's record; `guesses` are digests of functions by the key of their lines.
 
@@ -172,7 +181,7 @@ def analyse_edited(
     except SourceError as error:
         yield PartialRecord(errors=(error_record(error),))
         return
-    source, done = SourceText(text), set(known)
+    source, done, detail = SourceText(text), set(known), detail or _REPORTED
     listed: list[ListedFunction] = []
     errors: list[ErrorRecord] = []
     waiting: list[tuple[str, FunctionGraph, str]] = []
@@ -185,6 +194,8 @@ def analyse_edited(
                 function = module.read(place)
             except SourceError as error:
                 errors.append(error_record(error))
+                continue
+            if not detail.wants(function):
                 continue
             judged = not any(place.line <= line <= place.end_line for line in unjudged)
             digest = _digest(lines, function, judged=judged)
@@ -201,7 +212,7 @@ def analyse_edited(
     for digest, function, lines in waiting:
         try:
             question = make_question(function, text if "\r" in lines else None)
-            yield PartialRecord(known={digest: answer(question, score, calibration)})
+            yield PartialRecord(known={digest: answer(question, score, calibration, detail)})
         except TooMuchSource as error:
             yield PartialRecord(refused={digest: error.problem})
 
@@ -310,6 +321,15 @@ class Detail:
     least: float = _LEAST
     unlikely: bool = False
     """Whether to tell of places that are less likely than the assumed share of buggy functions."""
+    compared: bool = False
+    """Whether a later version will be compared with it; otherwise it is identified only if it has something to report."""
+    wanted: Wanted | None = None
+    """The only functions to tell of; None for all."""
+
+    def wants(self, function: FunctionGraph) -> bool:
+        """Whether to tell of a function at all."""
+        wanted = self.wanted
+        return wanted is None or function.name in wanted.names or identify(function).shape in wanted.shapes
 
 
 _REPORTED = Detail()
@@ -324,14 +344,19 @@ def answer(
         return FunctionRecord(lines)
     scores = score(question.sample)
     findings, locations = np.round(scores.findings, _DIGITS), np.round(scores.locations, _DIGITS)
+    ranked = rank_candidates(scores)
     places: list[PlaceRecord] = []
-    for chosen in rank_candidates(scores)[: detail.places]:
+    for chosen in ranked[: detail.places]:
         sure = calibration.confidence(float(findings[chosen[0]]))
         if places and sure < calibration.bug_rate and not detail.unlikely:
             break
         places.append(place_record(question, scores, chosen, calibration, detail))
     heat = tuple(_heat(question, scores, locations, calibration, detail.least))
-    return FunctionRecord(lines, _probability(scores.no_bug), tuple(places), heat)
+    best = [(question.rewrites[chosen[0]], float(findings[chosen[0]])) for chosen in ranked[:MAX_TRACES]]
+    traces = tuple(make_traces(question.function, best, scores.no_bug, calibration))
+    compared = detail.compared or places[0].repairs[0].confidence >= calibration.bug_rate
+    identity = identify(question.function) if compared else None
+    return FunctionRecord(lines, _probability(scores.no_bug), tuple(places), heat, identity, traces)
 
 
 def rank_candidates(scores: SampleScores) -> list[list[int]]:

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache as cached
 from pathlib import Path
+from typing import TypedDict
 
 from hyperheat.check.baseline import Baseline, read_baseline
 from hyperheat.check.cache import Cache
@@ -25,6 +26,7 @@ from hyperheat.check.changes import Changes, changes_since
 from hyperheat.check.discovery import MAX_BYTES, SUFFIXES, FoundFile, Selection, discover, is_excluded
 from hyperheat.check.explanations import explain_findings
 from hyperheat.check.filters import make_report
+from hyperheat.check.old_versions import Rises, changes_in_text, find_rises
 from hyperheat.check.scan import LIMITS, scan_data, scan_files, scan_source
 from hyperheat.check.scanned_files import ScannedFile, Sources
 from hyperheat.check.settings import Settings, processors, settings_for
@@ -34,6 +36,15 @@ from hyperheat.report.finding import Finding, Report, ScanError
 from hyperheat.workers.limits import Limits
 
 __all__ = ["Checker", "Scan", "check_paths", "check_text"]
+
+
+class _How(TypedDict):
+    """How files are read."""
+
+    cache: Cache | None
+    limits: Limits
+    max_bytes: int
+
 
 _StrPath = str | os.PathLike[str]
 _PATH = re.compile(r"[^\n\r\0()=]{1,4096}")
@@ -61,14 +72,16 @@ def check_paths(
     *,
     detector: Detector | None = None,
     since: str | None = None,
+    absolute: bool = False,
     cache: Cache | None = None,
     show_all: bool = False,
 ) -> Report:
     """The report on files and folders, as `hyperheat check` makes it.
 
-    `settings` are by default those in the project's pyproject.toml. `since` names a commit, branch or tag: only
-    functions that changed since the merge base with it are reported. With a `cache` (`Cache.open(detector)`) functions
-    that did not change are not scored again. `show_all` shows the findings of every tier.
+    `settings` are by default those in the project's pyproject.toml. `since` names a commit, branch or tag: only places
+    that are more suspicious than at the merge base with it are reported or, if `absolute`, all findings in functions that
+    changed. With a `cache` (`Cache.open(detector)`) functions that did not change are not scored again. `show_all`
+    shows the findings of every tier.
 
     Files are read in worker processes, with limits on time and memory; those that could not be checked are in
     `report.errors`. Raises ValueError if a setting cannot be used, and OSError if a path does not exist. On platforms
@@ -78,6 +91,7 @@ def check_paths(
         settings=settings_for(paths) if settings is None else settings,
         detector=detector or _builtin_detector(),
         since=since,
+        absolute=absolute,
         cache=cache,
     )
     baseline = checker.read_baseline()
@@ -93,6 +107,7 @@ class Scan:
     files: tuple[ScannedFile, ...]
     errors: tuple[ScanError, ...] = ()
     changes: Changes | None = None
+    rises: Rises | None = None
     interrupted: bool = False
     notes: tuple[str, ...] = ()
     seconds: float
@@ -111,6 +126,7 @@ class Scan:
             errors=self.errors,
             baseline=baseline,
             changes=self.changes,
+            rises=self.rises,
             show_all=show_all,
             seconds=self.seconds,
         )
@@ -121,20 +137,24 @@ class Scan:
 class Checker:
     """How to check: with which settings and detector, within which limits.
 
-    Relative paths start from `root`. Unless `quiet`, scans show their progress on a terminal. Raises ValueError if the
-    settings ask for a precision that the detector does not reach.
+    Relative paths start from `root`. With `since`, only what rose is reported, or if `absolute` all in functions that
+    changed. Unless `quiet`, scans show their progress on a terminal. Raises ValueError if the settings ask for a precision
+    that the detector does not reach.
     """
 
     settings: Settings
     detector: Detector
     root: Path = field(default_factory=Path.cwd)
     since: str | None = None
+    absolute: bool = False
     cache: Cache | None = None
     limits: Limits = LIMITS
     max_bytes: int = MAX_BYTES
     quiet: bool = True
 
     def __post_init__(self) -> None:
+        if self.absolute and self.since is None:
+            raise ValueError("--absolute requires --since")
         if self.settings.min_precision is not None:
             self.detector.calibration.at_precision(self.settings.min_precision)
 
@@ -178,13 +198,15 @@ class Checker:
                     max_bytes=self.max_bytes,
                 ):
                     pass
+            rises = self._rises(list(done.values()), changes)
         except KeyboardInterrupt:
-            interrupted = True
+            interrupted, rises = True, None
             notes = (f"Interrupted: {len(files) - len(done)} of {len(files)} files were not checked.",)
         return self._scan(
             tuple(done[file] for file in files if file in done),
             found.errors,
             changes=changes,
+            rises=rises,
             interrupted=interrupted,
             notes=notes,
             seconds=time.perf_counter() - start,
@@ -227,7 +249,10 @@ class Checker:
             and is_excluded(file.path, root=self.root, selection=self._selection())
         ):
             files = (scan_data(data, file, self.detector, limits=self.limits),)
-        return self._scan(files, errors, changes=changes, seconds=time.perf_counter() - start)
+            if changes is not None:
+                changes = changes_in_text(files[0], changes, self.detector, **self._how())
+        rises = self._rises(files, changes)
+        return self._scan(files, errors, changes=changes, rises=rises, seconds=time.perf_counter() - start)
 
     def _scan(
         self,
@@ -235,6 +260,7 @@ class Checker:
         errors: tuple[ScanError, ...],
         *,
         changes: Changes | None,
+        rises: Rises | None,
         seconds: float,
         interrupted: bool = False,
         notes: tuple[str, ...] = (),
@@ -245,10 +271,21 @@ class Checker:
             files=files,
             errors=errors,
             changes=changes,
+            rises=rises,
             interrupted=interrupted,
-            notes=notes,
+            notes=(*notes, *(changes.notes if changes else ()), *(rises.notes if rises else ())),
             seconds=seconds,
         )
+
+    def _rises(self, files: Sequence[ScannedFile], changes: Changes | None) -> Rises | None:
+        """What became of findings since an earlier version, if that is asked for."""
+        if changes is None or self.absolute:
+            return None
+        jobs = self.settings.jobs or processors()
+        return find_rises(files, changes, self.detector, jobs=jobs, **self._how())
+
+    def _how(self) -> _How:
+        return {"cache": self.cache, "limits": self.limits, "max_bytes": self.max_bytes}
 
     def _changes(self) -> Changes | None:
         return None if self.since is None else changes_since(self.since, folder=self.root)

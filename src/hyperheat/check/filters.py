@@ -1,19 +1,19 @@
 """From scanned files to the report: which findings are shown, how many are not and why.
 
 Findings are left out in this order: rules that are not selected; comments in the code; the baseline; functions that did
-not change; tiers and thresholds. Tiers come last so that a comment or a baseline entry is not reported as unused because of
-a threshold.
+not change; places that were as suspicious before; tiers and thresholds. Tiers come last so that a comment or a baseline
+entry is not reported as unused because of a threshold.
 """
 
-import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import hyperheat
 from hyperheat.check.baseline import Baseline, Compared, compare_to_baseline
 from hyperheat.check.cell_places import CellPlaces
 from hyperheat.check.changes import Changes
+from hyperheat.check.old_versions import Rises, changed_functions
 from hyperheat.check.scanned_files import ScannedFile, ScannedFunction, Sources
 from hyperheat.check.settings import Settings
 from hyperheat.check.suppressions import Suppressed, suppress
@@ -33,19 +33,23 @@ def make_report(
     errors: Iterable[ScanError] = (),
     baseline: Baseline | None = None,
     changes: Changes | None = None,
+    rises: Rises | None = None,
     show_all: bool = False,
     seconds: float | None = None,
 ) -> Report:
     """The report on scanned files; `errors` are those of the search for files, `show_all` shows every tier.
+
+    With `rises`, only findings that rose since an earlier version are reported.
 
     Raises ValueError in one sentence if no threshold reaches `min_precision`.
     """
     calibration = detector.calibration
     threshold = _threshold(settings, calibration, show_all=show_all)
     commented = {file.path: _suppress(file, settings, calibration) for file in files}
-    changed = {file.path: _changed_functions(file, changes) for file in files}
+    changed = {file.path: changed_functions(file, changes) for file in files}
     compared = _compare(files, commented, baseline)
-    left = [finding for finding in compared.new if _stands_in(finding, changed[finding.path])]
+    in_changed = [finding for finding in compared.new if _stands_in(finding, changed[finding.path])]
+    left = in_changed if rises is None else _risen(in_changed, rises)
     places = {file.path: CellPlaces(file.cells) for file in files}
     told, ignored = _not_ignored(files, errors, settings)
     hidden = Counter(finding.tier for finding in left if not threshold.shows(finding))
@@ -55,6 +59,7 @@ def make_report(
         hidden={tier: hidden[tier] for tier in LEVELS if hidden[tier]},
         suppressed=sum(len(of_file.quiet) for of_file in commented.values()),
         known=len(compared.known),
+        unrisen=len(in_changed) - len(left),
         notes=(*threshold.notes, *_notes(commented, compared, places), *_ignored_notes(ignored)),
         cached=sum(file.cached for file in files),
         seconds=seconds,
@@ -130,10 +135,14 @@ def _compare(
     return compare_to_baseline(findings, Sources(files), baseline, scanned=paths.__contains__)
 
 
-def _changed_functions(file: ScannedFile, changes: Changes | None) -> tuple[ScannedFunction, ...]:
-    if changes is None or (file.cells and changes.touch(file.file.path, 1, sys.maxsize)):
-        return file.functions  # the lines of a notebook are not those of its code
-    return tuple(f for f in file.functions if changes.touch(file.file.path, f.line, f.end_line))
+def _risen(findings: Iterable[Finding], rises: Rises) -> list[Finding]:
+    """The findings that rose, each with its previous confidence."""
+    compared = ((finding, rises.of.get(finding)) for finding in findings)
+    return [
+        finding if rise is None else replace(finding, previous=rise.previous)
+        for finding, rise in compared
+        if rise is None or rise.rose
+    ]
 
 
 def _stands_in(finding: Finding, functions: Iterable[ScannedFunction]) -> bool:

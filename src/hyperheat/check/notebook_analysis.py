@@ -9,7 +9,7 @@ import ast
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from hyperheat.check.analysis import Score, analyse_edited, check_lines, error_record
+from hyperheat.check.analysis import Detail, Score, analyse_edited, check_lines, error_record
 from hyperheat.check.magics import PlainCell, without_commands
 from hyperheat.check.notebook import Cell, read_notebook
 from hyperheat.check.records import ErrorRecord, PartialRecord
@@ -28,6 +28,7 @@ def analyse_notebook(
     calibration: Calibration,
     *,
     max_characters: int = MAX_CHARACTERS,
+    detail: Detail | None = None,
 ) -> Iterator[PartialRecord | None]:
     """The record of a notebook in parts, as `analyse_parts` gives that of a file; lines are those of the joined code."""
     try:
@@ -54,6 +55,7 @@ def analyse_notebook(
         max_characters=max_characters,
         interactive=True,
         unjudged=commands,
+        detail=detail,
     )
 
 

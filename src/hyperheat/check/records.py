@@ -11,7 +11,8 @@ As plain data, for the cache:
                  "errors": [[rule, reason, line or null], ...], "comments": [suppression, ...],
                  "cells": [[number, line, [line of the file, ...]], ...]}
     function    {"lines": [start, ...], "no_bug": probability or null, "places": [place, ...],
-                 "heat": [[start, end, suspicion], ...]}
+                 "heat": [[start, end, suspicion], ...],
+                 "identity": [shape, [name, ...]] or null, "traces": [[start, end, spot, rewrite, score, odds], ...]}
     place       {"at": [start, end], "probability": number, "repairs": [repair, ...]}
     repair      {"kind", "message", "confidence", "edits": [[start, end, text], ...]}
 """
@@ -32,11 +33,14 @@ __all__ = [
     "FileRecord",
     "FunctionRecord",
     "HeatRecord",
+    "IdentityRecord",
     "ListedFunction",
     "PartialRecord",
     "PlaceRecord",
     "RecordError",
     "RepairRecord",
+    "TraceRecord",
+    "Wanted",
     "join_parts",
     "key_of_lines",
 ]
@@ -63,6 +67,35 @@ class HeatRecord(NamedTuple):
     start: int
     end: int
     suspicion: float
+
+
+class IdentityRecord(NamedTuple):
+    """What a function is without its layout: a digest of its shape, and the names in it that are not its variables."""
+
+    shape: str
+    names: tuple[str, ...]
+
+
+class TraceRecord(NamedTuple):
+    """How a place is found again in another version of its function, and how suspicious it is in this one.
+
+    `spot` is a digest of the place in its statement, `rewrite` one of the most likely repair. `score` is the model's own
+    log-probability of that repair; `odds` are its log-odds against no bug, whatever the other places are like.
+    """
+
+    start: int
+    end: int
+    spot: str
+    rewrite: str
+    score: float
+    odds: float
+
+
+class Wanted(NamedTuple):
+    """Functions to look for: those with one of these names or shapes."""
+
+    names: frozenset[str]
+    shapes: frozenset[str]
 
 
 class ListedFunction(NamedTuple):
@@ -113,13 +146,16 @@ class PlaceRecord:
 class FunctionRecord:
     """A function: where each of its lines starts, what may be wrong with it, and how suspicious its parts are.
 
-    `no_bug` is the model's own probability, None if the function was not scored.
+    `no_bug` is the model's own probability, None if the function was not scored. `identity` and `traces` are for the
+    comparison with another version: the former is None if there is nothing to compare.
     """
 
     lines: tuple[int, ...]
     no_bug: float | None = None
     places: tuple[PlaceRecord, ...] = ()
     heat: tuple[HeatRecord, ...] = ()
+    identity: IdentityRecord | None = None
+    traces: tuple[TraceRecord, ...] = ()
 
     def to_plain(self) -> dict[str, Any]:
         """The record as plain data."""
@@ -143,6 +179,8 @@ class FunctionRecord:
                 for place in self.places
             ],
             "heat": self.heat,
+            "identity": self.identity,
+            "traces": self.traces,
         }
 
     @classmethod
@@ -157,6 +195,8 @@ class FunctionRecord:
             None if no_bug is None else _share(no_bug),
             tuple(map(_place, values["places"])),
             tuple(HeatRecord(*_span(start, end), _share(hot)) for start, end, hot in values["heat"]),
+            _identity(values["identity"]),
+            tuple(map(_trace, values["traces"])),
         )
 
 
@@ -164,7 +204,8 @@ class FunctionRecord:
 class FileRecord:
     """A file: its functions in order, what is known of each by its digest, what was not checked, and its comments.
 
-    `cells` are those of a notebook. Its lines are those of the code of all cells, one below the other.
+    Of an earlier version of a file, only the functions that changed are known. `cells` are those of a notebook. Its lines
+    are those of the code of all cells, one below the other.
     """
 
     functions: tuple[ListedFunction, ...] = ()
@@ -172,6 +213,11 @@ class FileRecord:
     errors: tuple[ErrorRecord, ...] = ()
     comments: tuple[Suppression, ...] = ()
     cells: tuple[CellRecord, ...] = ()
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every function is known."""
+        return all(function.digest in self.known for function in self.functions)
 
     def to_plain(self) -> dict[str, Any]:
         """The record as plain data."""
@@ -196,7 +242,11 @@ class FileRecord:
             )
             return cls(
                 functions,
-                {f.digest: FunctionRecord.from_plain(values["known"][f.digest]) for f in functions},
+                {
+                    f.digest: FunctionRecord.from_plain(values["known"][f.digest])
+                    for f in functions
+                    if f.digest in values["known"]
+                },
                 tuple(map(_error, values["errors"])),
                 tuple(map(_comment, values["comments"])),
                 _cells(values["cells"]),
@@ -284,6 +334,18 @@ def _repair(values: Mapping[str, Any]) -> RepairRecord:
     return RepairRecord(values["kind"], _text(values["message"]), _share(values["confidence"]), edits)
 
 
+def _identity(values: Iterable[Any] | None) -> IdentityRecord | None:
+    if values is None:
+        return None
+    shape, names = values
+    return IdentityRecord(_text(shape), tuple(map(_text, names)))
+
+
+def _trace(values: Iterable[Any]) -> TraceRecord:
+    start, end, spot, rewrite, score, odds = values
+    return TraceRecord(*_span(start, end), _text(spot), _text(rewrite), _logarithm(score), _logarithm(odds))
+
+
 def _error(values: Iterable[Any]) -> ErrorRecord:
     rule, reason, line = values
     if rule not in _FILE_RULES:
@@ -333,6 +395,12 @@ def _whole(value: Any) -> int:
 def _share(value: Any) -> float:
     if type(value) not in (float, int) or not 0 <= value <= 1:
         raise RecordError(f"expected a number from 0 to 1, got {value!r:.50}")
+    return value
+
+
+def _logarithm(value: Any) -> float:
+    if type(value) not in (float, int) or not abs(value) < _MOST:
+        raise RecordError(f"expected a logarithm, got {value!r:.50}")
     return value
 
 

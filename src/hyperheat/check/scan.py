@@ -35,8 +35,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LIMITS",
+    "is_final",
     "load_scorer",
+    "make_entry",
     "model_errors",
+    "record_of",
     "run_in_workers",
     "scan_data",
     "scan_files",
@@ -93,7 +96,7 @@ def scan_data(data: bytes, file: FoundFile, detector: Detector, *, limits: Limit
     job = _Job(0, data, frozenset(), file.is_notebook)
     work = _Work(detector, limits, MAX_BYTES if file.is_notebook else max(len(data), MAX_BYTES))
     ((_, result),) = run_in_workers(work, [job], detector, workers=1, limits=limits)
-    return read_record(_record(result, ()), file, detector.calibration, source=data)
+    return read_record(record_of(result, ()), file, detector.calibration, source=data)
 
 
 def scan_source(source: str, detector: Detector, *, path: str = "<source>") -> ScannedFile:
@@ -125,10 +128,7 @@ class _Scanner:
         ] = {}  # functions done and in all, of files that are with a worker
         self._files, self._calibration = files, detector.calibration
         self._cache, self._progress = cache, progress
-        self._limits, self._max_bytes = (
-            (limits.seconds, limits.work_seconds or 0, limits.memory or 0),
-            max_bytes,
-        )
+        self._limits, self._max_bytes = limits, max_bytes
         self._known: dict[
             int, Mapping[str, FunctionRecord]
         ] = {}  # functions by digest, for files that are with a worker
@@ -145,8 +145,10 @@ class _Scanner:
                 self._tell(number, ScannedFile(file=file, errors=(skipped,)))
                 continue
             entry = None if self._cache is None else self._cache.load(file)
+            if entry is not None and not entry.record.is_complete:
+                entry = None
             sha256 = "" if entry is None else sha256_of(data)
-            if entry is not None and entry.sha256 == sha256 and self._is_final(entry):
+            if entry is not None and entry.sha256 == sha256 and is_final(entry, self._limits):
                 self._tell(number, self._read(file, entry.record, sha256, len(data)))
                 continue
             self._known[number] = {} if entry is None else entry.record.known
@@ -167,12 +169,12 @@ class _Scanner:
         self._counts.pop(job.number, None)
         known = self._known.pop(job.number, {})
         file, sha256 = self._files[job.number], sha256_of(job.data)
-        record = _record(result, known)
+        record = record_of(result, known)
         digests = [function.digest for function in record.functions]
         old = {digest: known[digest] for digest in digests if digest in known}
         record = replace(record, known={**record.known, **old})
         if self._cache is not None:
-            self._cache.store(file, self._entry(sha256, record, result))
+            self._cache.store(file, make_entry(sha256, record, result, self._limits))
             self.stored += 1
         scanned = read_record(
             record,
@@ -190,18 +192,6 @@ class _Scanner:
             yield self._done.pop(self._next)
             self._next += 1
 
-    def _entry(self, sha256: str, record: FileRecord, result: list[PartialRecord] | Lost) -> Entry:
-        """The cache entry of a file; if its worker crashed, only the functions that were finished."""
-        if not isinstance(result, Lost):
-            return Entry(sha256, record)
-        return Entry(sha256 if result.limited else "", record, self._limits)
-
-    def _is_final(self, entry: Entry) -> bool:
-        """Whether scanning again would give the same: no limit was reached, or no limit has been raised since."""
-        return entry.limits is None or all(
-            now <= then for now, then in zip(self._limits, entry.limits, strict=True)
-        )
-
     def _read(self, file: FoundFile, record: FileRecord, sha256: str, size: int) -> ScannedFile:
         """The file that a record of the cache describes."""
         cached = len(record.functions)
@@ -213,10 +203,29 @@ class _Scanner:
             self._progress(file)
 
 
-def _record(result: list[PartialRecord] | Lost, known: Collection[str]) -> FileRecord:
+def record_of(result: list[PartialRecord] | Lost, known: Collection[str]) -> FileRecord:
+    """The record of a file from what a worker sent, all of it or what was done before it was lost."""
     if isinstance(result, Lost):
         return join_parts(result.parts, known, lost=result.reason)
     return join_parts(result, known)
+
+
+def make_entry(sha256: str, record: FileRecord, result: list[PartialRecord] | Lost, limits: Limits) -> Entry:
+    """The cache entry of a file; if its worker crashed, only the functions that were finished."""
+    if not isinstance(result, Lost):
+        return Entry(sha256, record)
+    return Entry(sha256 if result.limited else "", record, _plain_limits(limits))
+
+
+def is_final(entry: Entry, limits: Limits) -> bool:
+    """Whether scanning again would give the same: no limit was reached, or no limit has been raised since."""
+    return entry.limits is None or all(
+        now <= then for now, then in zip(_plain_limits(limits), entry.limits, strict=True)
+    )
+
+
+def _plain_limits(limits: Limits) -> tuple[float, float, float]:
+    return limits.seconds, limits.work_seconds or 0, limits.memory or 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,15 @@ from dataclasses import dataclass
 from typing import TypedDict
 
 from hyperheat.check.discovery import FoundFile
-from hyperheat.check.records import CellRecord, FileRecord, FunctionRecord, PlaceRecord, RepairRecord
+from hyperheat.check.records import (
+    CellRecord,
+    FileRecord,
+    FunctionRecord,
+    IdentityRecord,
+    PlaceRecord,
+    RepairRecord,
+    TraceRecord,
+)
 from hyperheat.check.suppressions import Suppression
 from hyperheat.detector.calibration import Calibration
 from hyperheat.files import SkippedFile, read_regular
@@ -42,10 +50,11 @@ _KEPT = 4  # texts; findings come in the order of their files
 
 @dataclass(frozen=True, kw_only=True)
 class Suspect:
-    """A place that may be wrong: the finding, and the model's own probability of it, before calibration."""
+    """A place that may be wrong: the finding, the model's own probability of it, before calibration, and its trace."""
 
     finding: Finding
     probability: float
+    trace: TraceRecord | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +63,7 @@ class ScannedFunction:
 
     The first suspect is the most likely one, and is there whenever the function has candidate rewrites; the others
     have a confidence of at least the assumed bug rate. `no_bug` is the model's own probability, None if the function
-    was not scored.
+    was not scored. `digest`, `identity` and `traces` are for the comparison with another version, as in its record.
     """
 
     name: str
@@ -63,6 +72,9 @@ class ScannedFunction:
     no_bug: float | None
     suspects: tuple[Suspect, ...]
     heat: FunctionHeat
+    digest: str = ""
+    identity: IdentityRecord | None = None
+    traces: tuple[TraceRecord, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,7 +191,7 @@ def read_record(
         sha256=sha256,
         size=size,
         functions=tuple(
-            _Function(record.known[digest], name, line, file.shown, calibration).read()
+            _Function(record.known[digest], name, line, digest, file.shown, calibration).read()
             for name, line, digest in record.functions
         ),
         errors=tuple(
@@ -220,6 +232,7 @@ class _Function:
     record: FunctionRecord
     name: str
     line: int
+    digest: str
     path: str
     calibration: Calibration
 
@@ -235,6 +248,9 @@ class _Function:
             heat=FunctionHeat(
                 path=self.path, function=self.name, line=self.line, end_line=end_line, heats=heats
             ),
+            digest=self.digest,
+            identity=self.record.identity,
+            traces=self.record.traces,
         )
 
     def _suspect(self, place: PlaceRecord) -> Suspect:
@@ -259,7 +275,9 @@ class _Function:
                 for other in others
             ),
         )
-        return Suspect(finding=finding, probability=place.probability)
+        at = place.start, place.end
+        trace = next((trace for trace in self.record.traces if (trace.start, trace.end) == at), None)
+        return Suspect(finding=finding, probability=place.probability, trace=trace)
 
     def _fix(self, repair: RepairRecord) -> Fix:
         return Fix(tuple(FileEdit(**self._lines(start, end), text=text) for start, end, text in repair.edits))

@@ -63,7 +63,9 @@ class ScanOptions:
     ignore: Annotated[tuple[str, ...], flag(_FINDINGS)] = ()
     """Comma-separated list of rules to disable."""
     since: Annotated[str | None, flag(_FINDINGS)] = None
-    """Only report functions that changed since the merge base with this commit, branch or tag."""
+    """Only report what became more suspicious since the merge base with this commit, branch or tag."""
+    absolute: Annotated[bool, flag(_FINDINGS)] = False
+    """With --since, report all findings in functions that changed."""
     baseline: Annotated[Path | None, flag(_FINDINGS)] = None
     """Do not report the findings listed in this file."""
     exclude: Annotated[tuple[str, ...], flag(_FILES)] = ()
@@ -139,6 +141,7 @@ def make_checker(options: ScanOptions, settings: "Settings") -> "Checker":
         settings=settings,
         detector=detector,
         since=options.since,
+        absolute=options.absolute,
         cache=None if options.no_cache else Cache.open(detector, options.cache_dir),
         limits=limits,
         max_bytes=max_bytes,

@@ -93,7 +93,9 @@ class Finding(InFile):
     """One suspected bug: where, what in plain words, how sure, and the suggested repair.
 
     `path` is relative to the root of the scan, with forward slashes. `function` is the qualified name of the
-    outermost function around it. `alternatives` come most likely first. `why` is what it depends on, if that was asked.
+    outermost function around it. `alternatives` come most likely first. `previous` is the confidence that it had in the
+    earlier version that it was compared with; None if its place is new or there was no comparison. `why` is what it
+    depends on, if that was asked.
     """
 
     path: str
@@ -109,6 +111,7 @@ class Finding(InFile):
     tier: str
     fix: Fix
     alternatives: tuple[Alternative, ...] = ()
+    previous: float | None = None
     why: FindingCauses | None = None
     cell: int | None = None
     file_line: int | None = None
@@ -116,11 +119,18 @@ class Finding(InFile):
     def __post_init__(self) -> None:
         _check_places(self.line, self.column, self.end_line, self.end_column)
         _check_share("confidence", self.confidence)
+        if self.previous is not None:
+            _check_share("previous confidence", self.previous)
         if RULE_OF_KIND.get(self.kind) != self.rule:
             pairs = ", ".join(f"{rule} {kind}" for kind, rule in RULE_OF_KIND.items())
             raise ValueError(f"expected a rule and a kind of {pairs}; got {self.rule} {self.kind}")
         if self.tier not in LEVELS:
             raise ValueError(f"expected a tier of {', '.join(LEVELS)}; got {self.tier!r}")
+
+    @property
+    def before(self) -> str:
+        """How confidence has changed, to be put behind it; empty if there is nothing to compare with."""
+        return "" if self.previous is None else f", {self.previous:.3f} before"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,8 +157,9 @@ class Summary:
     """What was checked, and what is not among the findings.
 
     `hidden` counts findings per tier that is not shown, `suppressed` those with a comment in the code, `known` those
-    in the baseline file. `notes` are sentences for the reader, such as where a threshold comes from. `cached` and
-    `seconds` differ from run to run, so only the summary on the terminal shows them.
+    in the baseline file, `unrisen` those that were as suspicious in the earlier version. `notes` are sentences for the
+    reader, such as where a threshold comes from. `cached` and `seconds` differ from run to run, so only the summary on
+    the terminal shows them.
     """
 
     files: int
@@ -156,6 +167,7 @@ class Summary:
     hidden: Mapping[str, int] = field(default_factory=dict)
     suppressed: int = 0
     known: int = 0
+    unrisen: int = 0
     notes: tuple[str, ...] = ()
     cached: int = 0
     seconds: float | None = None

@@ -107,7 +107,7 @@ def _finding(finding: Finding, source: SourceText | None) -> Iterator[str]:
     rule = RULES[finding.rule]
     yield f"<h3>{shown(finding.message)}</h3>"
     yield (
-        f'<p class="faint">{rule.id} {rule.name}, tier {finding.tier}, confidence {finding.confidence:.3f}, '
+        f'<p class="faint">{rule.id} {rule.name}, tier {finding.tier}, confidence {finding.confidence:.3f}{finding.before}, '
         f"at {finding_place(finding)} in {shown(finding.function)}</p>"
     )
     yield from frame_lines(finding, source)

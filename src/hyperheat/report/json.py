@@ -3,12 +3,14 @@
 {"version", "model": {"name", "sha256"},
  "findings": [{"path", "cell", "rule", "kind", "line", "column", "end_line", "end_column", "function", "message",
                "confidence", "tier", "fix": {"edits": [{"line", "column", "end_line", "end_column", "text"}]},
-               "alternatives": [{"kind", "message", "confidence", "fix"}], "why"}],
+               "alternatives": [{"kind", "message", "confidence", "fix"}], "previous", "why"}],
  "errors": [{"path", "cell", "rule", "line", "reason"}],
- "summary": {"files", "functions", "shown", "hidden", "suppressed", "known", "not_parsed", "skipped", "notes"}}
+ "summary": {"files", "functions", "shown", "hidden", "suppressed", "known", "unrisen", "not_parsed", "skipped",
+             "notes"}}
 
 `line` of an error may be null. `cell` is null except in notebooks, where lines count from the start of the cell with that
-number, the first of all cells being 1. `shown` and `hidden` count findings per tier.
+number, the first of all cells being 1. `previous` is the confidence of a finding in the earlier version that --since
+compares with, null if its place is new or nothing was compared. `shown` and `hidden` count findings per tier.
 
 With `--why`, a finding has "why": {"confidence", "causes": [cause, ...], "against": [cause, ...], "tried", "left_out"} if
 that could be found out. A cause is {"kind", "text", "meaning", "places": [{"line", "column", "end_line", "end_column"}],
@@ -87,6 +89,7 @@ def _summary(report: Report) -> dict[str, object]:
         "hidden": {tier: summary.hidden.get(tier, 0) for tier in LEVELS},
         "suppressed": summary.suppressed,
         "known": summary.known,
+        "unrisen": summary.unrisen,
         "not_parsed": rules["HH900"],
         "skipped": rules["HH901"],
         "notes": list(summary.notes),

@@ -83,6 +83,7 @@ def _result(finding: Finding, fingerprint: str) -> _Object:
             "confidence": round(finding.confidence, 3),
             "tier": finding.tier,
         }
+        | ({} if finding.previous is None else {"previousConfidence": finding.previous})
         | ({"cell": finding.cell, "regionInCell": _region(finding)} if in_cell else {}),
     }
     if in_cell:

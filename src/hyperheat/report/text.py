@@ -27,7 +27,9 @@ def render_finding(finding: Finding, source: SourceText | None, *, colour: bool 
     """One finding: what, where, the code, the repair, and what else may be meant."""
     level = LEVELS[finding.tier]
     rule = painted(f"{finding.rule} {RULES[finding.rule].name}", level, colour=colour)
-    sure = painted(f"[confidence {finding.confidence:.3f}, tier {finding.tier}]", "faint", colour=colour)
+    sure = painted(
+        f"[confidence {finding.confidence:.3f}{finding.before}, tier {finding.tier}]", "faint", colour=colour
+    )
     lines = frame(finding, source) if source else ()
     gutter = max([len(str(line.number)) for line in lines if line.number] or [1])
     place = f"{visible(finding.source)}:{finding.line}:{finding.column}"
@@ -70,6 +72,9 @@ def summarise(report: Report, *, colour: bool = False, hints: bool = True) -> st
         sentences.append(f"Hidden: {hidden}{' (--show-all)' if hints else ''}.")
     if summary.suppressed or summary.known:
         sentences.append(f"Not shown: {summary.suppressed} suppressed, {summary.known} in the baseline.")
+    if summary.unrisen:
+        hint = " (--absolute)" if hints else ""
+        sentences.append(f"No more suspicious than before the change: {summary.unrisen}{hint}.")
     if report.errors:
         rules = Counter(error.rule for error in report.errors)
         counts = ", ".join(f"{rules[rule]} {RULES[rule].name.replace('-', ' ')}" for rule in sorted(rules))
