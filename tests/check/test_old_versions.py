@@ -8,6 +8,7 @@ import pytest
 from tests.check.believing_scores import believe
 from tests.check.caches import open_cache
 from tests.check.made_repairs import commit_all
+from tests.check.notebooks import code, notebook
 from tests.check.scores import CALIBRATION
 from tests.check.test_changes import git
 
@@ -62,8 +63,10 @@ class Work:
             old = isinstance(job, old_versions._OldJob)
             is_notebook = job.file.path.suffix == ".ipynb" if old else job.is_notebook
             analyse_job = analyse_notebook if is_notebook else analyse_parts
-            detail = Detail(compared=True, wanted=job.wanted) if old else None
-            result = list(analyse_job(job.data, job.known, score, CALIBRATION, detail=detail))
+            options = {"detail": Detail(compared=True, wanted=job.wanted)} if old else {}
+            if old and not is_notebook:
+                options["guesses"] = job.same
+            result = list(analyse_job(job.data, job.known, score, CALIBRATION, **options))
             parts = [part for part in result if part is not None]
             yield job, replace(self.lost, parts=tuple(parts[:1])) if old and self.lost else parts
 
@@ -322,6 +325,19 @@ def test_submodules_are_compared_with_the_commit_that_was_recorded(work, tmp_pat
     commit_all(work.folder)
     assert work.found() == []
     assert work.found("HEAD~1") == [("sub/m.py", 3)]
+
+
+def test_notebooks_are_compared_by_the_code_of_their_cells(work):
+    path = work.folder / "a.ipynb"
+    path.write_bytes(notebook(code(AREA), code(OTHER)))
+    commit_all(work.folder)
+    edited = AREA.replace("b + c", "b - c")
+    path.write_bytes(notebook(code("x = 1\n"), code(OTHER), code(edited)))
+    assert work.found() == []
+    new = AREA.replace("area", "volume").replace("show(wrong90, b)", "show(wrong90)")
+    path.write_bytes(notebook(code(OTHER), code(edited), code(new)))
+    report = work.check()
+    assert [(finding.path, finding.cell, finding.line) for finding in report.findings] == [("a.ipynb", 3, 3)]
 
 
 def test_absolute_without_since_is_refused(work):

@@ -19,6 +19,7 @@ import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
+from types import MappingProxyType
 
 import numpy as np
 
@@ -142,12 +143,13 @@ def analyse_parts(
     score: Score,
     calibration: Calibration,
     *,
+    guesses: Mapping[str, str] = MappingProxyType({}),
     max_characters: int = MAX_CHARACTERS,
     detail: "Detail | None" = None,
 ) -> Iterator[PartialRecord | None]:
     """The record of a file in parts, as `join_parts` takes them, each as soon as it is done.
 
-    None is no part, but a moment at which the work may be given up.
+    None is no part, but a moment at which the work may be given up. `guesses` are those of `analyse_edited`.
     """
     try:
         text = read_text(data)
@@ -155,7 +157,7 @@ def analyse_parts(
         yield PartialRecord(errors=(error_record(error),))
     else:
         yield from analyse_edited(
-            text, {}, known, score, calibration, max_characters=max_characters, detail=detail
+            text, guesses, known, score, calibration, max_characters=max_characters, detail=detail
         )
 
 

@@ -11,13 +11,21 @@ all configured content filters are switched off.
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from hyperheat.check.discovery import SUFFIXES
+from hyperheat.check.discovery import SUFFIXES, FoundFile
 from hyperheat.git import GitError, git_call
 
-__all__ = ["Changes", "ChangesError", "OldFile", "changes_since", "read_old_files", "why_not_clean"]
+__all__ = [
+    "Changes",
+    "ChangesError",
+    "OldFile",
+    "changes_between",
+    "changes_since",
+    "read_old_files",
+    "why_not_clean",
+]
 
 _SECONDS = 120
 _PATHS = tuple(f"*{suffix}" for suffix in SUFFIXES)
@@ -64,6 +72,11 @@ class OldFile:
     top: Path
     path: Path
     blob: str
+
+    @property
+    def found(self) -> FoundFile:
+        """The file that it was."""
+        return FoundFile(str(self.path), self.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +154,11 @@ def changes_since(ref: str, *, folder: Path) -> Changes:
     return changes.join(Changes({}, frozenset(), notes=(note,))) if note else changes
 
 
+def changes_between(start: str, end: str, *, top: Path) -> Changes:
+    """What changed from one commit to another in a repository, which may be bare. Raises GitError."""
+    return _read_diff(_git(top, *_DIFF, start, end, "--", *_PATHS), top)
+
+
 def read_old_files(files: Iterable[OldFile], *, max_bytes: int) -> Iterator[tuple[OldFile, bytes | str]]:
     """The contents of earlier versions, in any order; or why there are none, in a few words."""
     by_top: dict[Path, dict[str, list[OldFile]]] = {}
@@ -148,7 +166,8 @@ def read_old_files(files: Iterable[OldFile], *, max_bytes: int) -> Iterator[tupl
         by_top.setdefault(file.top, {}).setdefault(file.blob, []).append(file)
     for top, wanted in by_top.items():
         try:
-            for blob, content in _read_blobs(top, list(wanted), max_bytes):
+            most = {blob: group[0].found.most_bytes(max_bytes) for blob, group in wanted.items()}
+            for blob, content in _read_blobs(top, most):
                 yield from ((file, content) for file in wanted.pop(blob, ()))
             reason = "git does not have it"
         except GitError as error:
@@ -156,21 +175,21 @@ def read_old_files(files: Iterable[OldFile], *, max_bytes: int) -> Iterator[tupl
         yield from ((file, reason) for group in wanted.values() for file in group)
 
 
-def _read_blobs(top: Path, blobs: list[str], max_bytes: int) -> Iterator[tuple[str, bytes | str]]:
+def _read_blobs(top: Path, most: Mapping[str, int]) -> Iterator[tuple[str, bytes | str]]:
     """The contents of objects, a few at a time; sizes are asked for first, so that none that is too large is read."""
-    told = _git(top, "cat-file", "--batch-check", given="".join(f"{blob}\n" for blob in blobs).encode())
+    told = _git(top, "cat-file", "--batch-check", given="".join(f"{blob}\n" for blob in most).encode())
     chunk: list[str] = []
     room = _CHUNK
     for line in told.splitlines():
         match line.split():
-            case [name, b"blob", size] if int(size) <= max_bytes:
+            case [name, b"blob", size] if int(size) <= most[name.decode()]:
                 if int(size) > room:
                     yield from _read_chunk(top, chunk)
                     chunk, room = [], _CHUNK
                 chunk.append(name.decode())
                 room -= int(size)
             case [name, b"blob", size]:
-                yield name.decode(), f"expected at most {max_bytes} bytes, got {int(size)}"
+                yield name.decode(), f"expected at most {most[name.decode()]} bytes, got {int(size)}"
     yield from _read_chunk(top, chunk)
 
 
@@ -220,9 +239,19 @@ def _start(top: Path, ref: str) -> tuple[str, str]:
 
 def _changes(top: Path, start: str, *, depth: int) -> Changes:
     """What changed in a repository since a commit, and in its submodules."""
-    diff = _git(top, *_DIFF, start, "--", *_PATHS, settings=_filters_off(top))
-    lines = {top / os.fsdecode(name): tuple(ranges) for name, ranges in _parse(diff)}
+    found = _read_diff(_git(top, *_DIFF, start, "--", *_PATHS, settings=_filters_off(top)), top)
     others = _git(top, "ls-files", "-z", "--others", "--exclude-standard", "--", *_PATHS)
+    new = frozenset(top / os.fsdecode(name) for name in others.split(b"\0") if name)
+    found = replace(found, new=new, starts=((top, start),))
+    if depth < _MAX_DEPTH and os.path.lexists(top / ".gitmodules"):
+        for path, commit in _submodules(top, start):
+            found = found.join(_submodule_changes(path, commit, depth + 1))
+    return found
+
+
+def _read_diff(diff: bytes, top: Path) -> Changes:
+    """The changed lines and the earlier versions of all files of a diff."""
+    lines = {top / os.fsdecode(name): tuple(ranges) for name, ranges in _parse(diff)}
     old: dict[Path, OldFile] = {}
     removed: list[OldFile] = []
     for now, then in _parse_old(diff, top):
@@ -230,12 +259,7 @@ def _changes(top: Path, start: str, *, depth: int) -> Changes:
             removed.append(then)
         else:
             old[now] = then
-    new = frozenset(top / os.fsdecode(name) for name in others.split(b"\0") if name)
-    found = Changes(lines, new, old, tuple(removed), starts=((top, start),))
-    if depth < _MAX_DEPTH and os.path.lexists(top / ".gitmodules"):
-        for path, commit in _submodules(top, start):
-            found = found.join(_submodule_changes(path, commit, depth + 1))
-    return found
+    return Changes(lines, frozenset(), old, tuple(removed))
 
 
 def _submodules(top: Path, start: str) -> Iterator[tuple[Path, str]]:

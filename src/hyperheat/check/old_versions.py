@@ -18,7 +18,7 @@ from pathlib import Path
 from hyperheat.check.cache import Cache, Entry
 from hyperheat.check.changes import Changes, OldFile, read_old_files
 from hyperheat.check.discovery import MAX_BYTES, FoundFile
-from hyperheat.check.records import FileRecord, PartialRecord, Wanted
+from hyperheat.check.records import FileRecord, PartialRecord, Wanted, key_of_lines
 from hyperheat.check.rises import Rise, compare_function, has_match
 from hyperheat.check.scan import (
     LIMITS,
@@ -49,11 +49,15 @@ class Rises:
 
 @dataclass(frozen=True, slots=True)
 class _OldJob:
-    """An earlier version for a worker: its contents, and the functions whose results are not needed."""
+    """An earlier version for a worker: its contents, and the functions whose results are not needed, by their digests.
+
+    `same` are digests of functions that are in the file now, by the key of their lines; the worker does not even read them.
+    """
 
     file: OldFile
     data: bytes
     known: frozenset[str]
+    same: Mapping[str, str]
     wanted: Wanted | None = None
 
 
@@ -69,11 +73,16 @@ class _OldWork:
         from hyperheat.check.analysis import Detail, analyse_parts
         from hyperheat.check.notebook_analysis import analyse_notebook
 
-        analyse_job = analyse_notebook if _found_as(job.file).is_notebook else analyse_parts
         score = partial(score_in_worker, self.detector, self.limits)
         most, calibration = self.max_bytes, self.detector.calibration
         detail = Detail(compared=True, wanted=job.wanted)
-        return analyse_job(job.data, job.known, score, calibration, max_characters=most, detail=detail)
+        if job.file.found.is_notebook:
+            return analyse_notebook(
+                job.data, job.known, score, calibration, max_characters=most, detail=detail
+            )
+        return analyse_parts(
+            job.data, job.known, score, calibration, guesses=job.same, max_characters=most, detail=detail
+        )
 
 
 def find_rises(
@@ -91,7 +100,7 @@ def find_rises(
     if not asked:
         return Rises()
     scan = _OldScan(detector, jobs, cache, limits, max_bytes)
-    unchanged = {old: _digests(file) for file in files if (old := changes.before(file.file.path))}
+    unchanged = {old: _functions_now(file) for file in files if (old := changes.before(file.file.path))}
     before = {file.path: changes.before(file.file.path) for file in files if file.path in asked}
     own = scan.read({old: unchanged[old] for old in before.values() if old is not None})
     lost = [
@@ -103,7 +112,7 @@ def find_rises(
     found = dict(own)
     if lost:
         others = {*changes.old.values(), *changes.removed}.difference(own)
-        found |= scan.search({old: unchanged.get(old, frozenset()) for old in others}, lost)
+        found |= scan.search({old: unchanged.get(old, {}) for old in others}, lost)
     elsewhere = {old: _without_unchanged(record) for old, record in found.items()}
     rises: dict[Finding, Rise] = {}
     for path, functions in asked.items():
@@ -139,7 +148,7 @@ def changes_in_text(
     same: set[str] = set()
     if old is not None:
         scan = _OldScan(detector, 1, cache, limits, max_bytes)
-        version = scan.read({old: _digests(file)}).get(old, _NOTHING)
+        version = scan.read({old: _functions_now(file)}).get(old, _NOTHING)
         same = {function.digest for function in version.functions}
     changed = tuple(range(f.line, f.end_line + 1) for f in file.functions if f.digest not in same)
     return replace(
@@ -157,8 +166,12 @@ def changed_functions(file: ScannedFile, changes: Changes | None) -> tuple[Scann
     return tuple(f for f in file.functions if changes.touch(file.file.path, f.line, f.end_line))
 
 
-def _digests(file: ScannedFile) -> frozenset[str]:
-    return frozenset(function.digest for function in file.functions)
+def _functions_now(file: ScannedFile) -> Mapping[str, str]:
+    """The digests of a file's functions by the keys of their lines; by themselves if there are no such lines."""
+    text = None if file.cells else file.text()
+    if text is None:
+        return {function.digest: function.digest for function in file.functions}
+    return {key_of_lines(f.name, text.lines(f.line, f.end_line)): f.digest for f in file.functions}
 
 
 def _to_compare(file: ScannedFile, changes: Changes, detector: Detector) -> list[ScannedFunction]:
@@ -181,8 +194,8 @@ class _OldScan:
         self._detector, self._jobs, self._limits, self._max_bytes = detector, jobs, limits, max_bytes
         self._cache = cache
 
-    def read(self, files: Mapping[OldFile, frozenset[str]]) -> dict[OldFile, FileRecord]:
-        """The records of files, without the functions whose digests are given; those that cannot be read have none."""
+    def read(self, files: Mapping[OldFile, Mapping[str, str]]) -> dict[OldFile, FileRecord]:
+        """The records of files, without the functions that are given; those that cannot be read have none."""
         done: dict[OldFile, FileRecord] = {}
         entries: dict[OldFile, Entry] = {}
         for job, result in self._run(self._jobs_for(files, done, entries)):
@@ -200,14 +213,14 @@ class _OldScan:
         return done
 
     def search(
-        self, files: Mapping[OldFile, frozenset[str]], functions: Sequence[ScannedFunction]
+        self, files: Mapping[OldFile, Mapping[str, str]], functions: Sequence[ScannedFunction]
     ) -> dict[OldFile, FileRecord]:
-        """The records of files with those functions that may be the given ones, without the digests that are given."""
+        """The records of files with those functions that may be the given ones, without those that are still there."""
         shapes = (function.identity.shape for function in functions if function.identity)
         wanted = Wanted(frozenset(function.name for function in functions), frozenset(shapes))
         in_order = sorted(files, key=lambda file: (file.top, file.path))
         jobs = (
-            _OldJob(file, data, files[file], wanted)
+            _OldJob(file, data, frozenset(files[file].values()), files[file], wanted)
             for file, data in read_old_files(in_order, max_bytes=self._max_bytes)
             if isinstance(data, bytes) and any(_may_hold(data, function) for function in functions)
         )
@@ -215,7 +228,7 @@ class _OldScan:
 
     def _jobs_for(
         self,
-        files: Mapping[OldFile, frozenset[str]],
+        files: Mapping[OldFile, Mapping[str, str]],
         done: dict[OldFile, FileRecord],
         entries: dict[OldFile, Entry],
     ) -> Iterator[_OldJob]:
@@ -224,14 +237,16 @@ class _OldScan:
             if isinstance(data, str):
                 self._note(file, data)
                 continue
+            same = files[file]
+            unchanged = frozenset(same.values())
             entry = None if self._cache is None else self._cache.load(_cached_as(file))
             if entry is None:
-                yield _OldJob(file, data, files[file])
-            elif self._is_complete(entry, data, files[file]):
+                yield _OldJob(file, data, unchanged, same)
+            elif self._is_complete(entry, data, unchanged):
                 done[file] = entry.record
             else:
                 entries[file] = entry
-                yield _OldJob(file, data, files[file].union(entry.record.known))
+                yield _OldJob(file, data, unchanged.union(entry.record.known), same)
 
     def _is_complete(self, entry: Entry, data: bytes, unchanged: frozenset[str]) -> bool:
         listed = {function.digest for function in entry.record.functions}
@@ -258,10 +273,6 @@ def _may_hold(data: bytes, function: ScannedFunction) -> bool:
         return True
     names = function.identity.names if function.identity else ()
     return bool(names) and all(name.strip(".=").encode() in data for name in names)
-
-
-def _found_as(file: OldFile) -> FoundFile:
-    return FoundFile(str(file.path), file.path)
 
 
 def _cached_as(file: OldFile) -> FoundFile:
