@@ -30,6 +30,7 @@ bench: $(VENV)/.dev  ## all benchmarks; several minutes
 	$(BIN)/python -m benchmarks.collate
 	$(BIN)/python -m benchmarks.extract
 	$(BIN)/python -m benchmarks.bugs
+	$(BIN)/python -m benchmarks.training
 	$(BIN)/python -m benchmarks.check
 	$(BIN)/python -m benchmarks.lsp
 	$(BIN)/python -m benchmarks.kg
