@@ -50,7 +50,7 @@ def layer_page() -> str:
             "",
             *_layer_table(layer),
             "",
-            "## With the compiled kernel for small edges: the one-layer commands with `--kernel`, `layer-kernel.json`",
+            "## With the compiled kernel: the one-layer commands with `--kernel`, `layer-kernel.json`",
             "",
             "Opt in with `hyperheat.nn.fast.kernel.load()` or `HYPERHEAT_KERNEL=1`; it needs a C compiler.",
             "",

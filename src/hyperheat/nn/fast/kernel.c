@@ -13,10 +13,15 @@
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 #define LANES 16
-#define CACHED 1024 /* vectors of weights that stay in the nearest cache */
 
 typedef float lanes __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
 typedef int32_t whole __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
+
+/* Rows of weights of an edge of l cells that are computed at once: so many that they stay in the nearest cache. */
+ALWAYS_INLINE int rows_at_once(int l) {
+    const int most = 1024 / l > 4 ? 1024 / l : 4;
+    return most < l ? most : l;
+}
 
 #ifdef __clang__
 #define ROTATED(x, ...) __builtin_shufflevector(x, x, __VA_ARGS__)
@@ -44,14 +49,17 @@ ALWAYS_INLINE lanes fold(lanes sum, int heads) {
     return sum;
 }
 
-ALWAYS_INLINE lanes dot(const lanes *restrict a, const lanes *restrict b, int n, int heads) {
-    lanes even = a[0] * b[0], odd = {0};
-    for (int v = 1; v + 1 < n; v += 2) {
-        odd += a[v] * b[v];
-        even += a[v + 1] * b[v + 1];
+/* to[r * apart + j] = scale * a_r . b_j for `rows` rows a_r, in every head. */
+ALWAYS_INLINE void dots(const float *restrict a, int a_step, const float *restrict b, int b_step, int l, int n,
+                        int heads, float scale, lanes *restrict to, int apart, int rows) {
+    for (int j = 0; j < l; j++) {
+        const lanes *other = (const lanes *)(b + (int64_t)j * b_step);
+        lanes sum[rows];
+        for (int r = 0; r < rows; r++) sum[r] = (lanes){0};
+        for (int v = 0; v < n; v++)
+            for (int r = 0; r < rows; r++) sum[r] += ((const lanes *)(a + r * a_step))[v] * other[v];
+        for (int r = 0; r < rows; r++) to[(int64_t)r * apart + j] = scale * fold(sum[r], heads);
     }
-    if (n % 2 == 0) odd += a[n - 1] * b[n - 1];
-    return fold(even + odd, heads);
 }
 
 ALWAYS_INLINE lanes larger(lanes a, lanes b) {
@@ -74,42 +82,49 @@ ALWAYS_INLINE lanes exponential(lanes x) {
     return (lanes)((whole)p + (power << 23));
 }
 
-/* weights[j] = softmax over j of q . k_j / sqrt(k), in every head; the keys are `step` numbers apart. */
-ALWAYS_INLINE void softmax_weights(const lanes *restrict query, const float *restrict keys, int step, int l, int n,
-                                   int heads, float scale, lanes *restrict weights) {
+/* scores[j] becomes the softmax over j, in every head. */
+ALWAYS_INLINE void softmax(lanes *restrict scores, int l) {
     lanes highest = (lanes){0} - INFINITY, total = {0};
-    for (int j = 0; j < l; j++) {
-        weights[j] = scale * dot(query, (const lanes *)(keys + (int64_t)j * step), n, heads);
-        highest = larger(weights[j], highest);
-    }
-    for (int j = 0; j < l; j++) total += weights[j] = exponential(weights[j] - highest);
+    for (int j = 0; j < l; j++) highest = larger(scores[j], highest);
+    for (int j = 0; j < l; j++) total += scores[j] = exponential(scores[j] - highest);
     total = 1.0f / total;
-    for (int j = 0; j < l; j++) weights[j] *= total;
+    for (int j = 0; j < l; j++) scores[j] *= total;
 }
 
-/* to += sum over j of weights[j * stride] * rows[j], the sum kept in registers. */
-ALWAYS_INLINE void combine(float *restrict to, const float *restrict rows, int step, const lanes *restrict weights,
-                           int stride, int l, int n) {
-    lanes sum[n];
-    for (int v = 0; v < n; v++) sum[v] = ((lanes *)to)[v];
+/* to_r += sum over j of weights[r * apart + j * stride] * b_j for `rows` rows to_r, the sums kept in registers. */
+ALWAYS_INLINE void combine(float *restrict to, int to_step, const float *restrict b, int b_step,
+                           const lanes *restrict weights, int apart, int stride, int l, int n, int rows) {
+    lanes sum[rows][n];
+    for (int r = 0; r < rows; r++)
+        for (int v = 0; v < n; v++) sum[r][v] = ((lanes *)(to + r * to_step))[v];
     for (int j = 0; j < l; j++) {
-        const lanes *row = (const lanes *)(rows + (int64_t)j * step);
-        for (int v = 0; v < n; v++) sum[v] += weights[(int64_t)j * stride] * row[v];
+        const lanes *other = (const lanes *)(b + (int64_t)j * b_step);
+        for (int v = 0; v < n; v++)
+            for (int r = 0; r < rows; r++) sum[r][v] += weights[(int64_t)r * apart + (int64_t)j * stride] * other[v];
     }
-    for (int v = 0; v < n; v++) ((lanes *)to)[v] = sum[v];
+    for (int r = 0; r < rows; r++)
+        for (int v = 0; v < n; v++) ((lanes *)(to + r * to_step))[v] = sum[r][v];
 }
 
-/* `row` has room for one row of the result, `weights` for l vectors. */
-ALWAYS_INLINE void forward_edge(const float *restrict cells, float *restrict out, float *restrict row,
+/* Rows are taken two at a time, which halves the reading of what they are multiplied with. */
+#define IN_PAIRS(index, count, ...)                                     \
+    for (int index = 0; index < (count); index += 2) {                  \
+        if (index + 1 < (count)) { enum { ROWS = 2 }; __VA_ARGS__; }    \
+        else { enum { ROWS = 1 }; __VA_ARGS__; }                        \
+    }
+
+/* `result` has room for two rows, `weights` for 2 l vectors. */
+ALWAYS_INLINE void forward_edge(const float *restrict cells, float *restrict out, float *restrict result,
                                 lanes *restrict weights, int l, int heads, int k, int n) {
     const int dim = heads * k, width = 3 * dim;
     const float scale = 1.0f / sqrtf((float)k);
-    for (int i = 0; i < l; i++) {
-        softmax_weights((const lanes *)(cells + (int64_t)i * width), cells + dim, width, l, n, heads, scale, weights);
-        for (int x = 0; x < dim; x++) row[x] = 0;
-        combine(row, cells + 2 * dim, width, weights, 1, l, n);
-        scatter(row, out + (int64_t)i * dim, heads, k);
-    }
+    IN_PAIRS(i, l, {
+        dots(cells + (int64_t)i * width, width, cells + dim, width, l, n, heads, scale, weights, l, ROWS);
+        for (int r = 0; r < ROWS; r++) softmax(weights + r * l, l);
+        for (int x = 0; x < ROWS * dim; x++) result[x] = 0;
+        combine(result, dim, cells + 2 * dim, width, weights, l, 1, l, n, ROWS);
+        for (int r = 0; r < ROWS; r++) scatter(result + r * dim, out + (int64_t)(i + r) * dim, heads, k);
+    })
 }
 
 /* With p the weights and g the gradient of the result: the gradient of the scores is
@@ -117,29 +132,30 @@ ALWAYS_INLINE void forward_edge(const float *restrict cells, float *restrict out
    cache; `up` is the gradient of the result as gathered, `grad` what is returned, both with the heads innermost. */
 ALWAYS_INLINE void backward_edge(const float *restrict cells, const float *restrict up, float *restrict grad,
                                  lanes *restrict weights, int l, int heads, int k, int n) {
-    const int dim = heads * k, width = 3 * dim, most = CACHED / l > 4 ? CACHED / l : 4;
+    const int dim = heads * k, width = 3 * dim, most = rows_at_once(l);
     const float scale = 1.0f / sqrtf((float)k), *keys = cells + dim, *values = cells + 2 * dim;
     for (int64_t x = 0; x < (int64_t)l * width; x++) grad[x] = 0;
     for (int from = 0; from < l; from += most) {
         const int rows = l - from < most ? l - from : most;
+        const float *queries = cells + (int64_t)from * width, *g = up + (int64_t)from * dim;
         lanes *scores = weights + (int64_t)rows * l;
-        for (int i = 0; i < rows; i++) {
-            const lanes *query = (const lanes *)(cells + (int64_t)(from + i) * width);
-            const lanes *g = (const lanes *)(up + (int64_t)(from + i) * dim);
-            lanes *p = weights + (int64_t)i * l, *s = scores + (int64_t)i * l, mean = {0};
-            softmax_weights(query, keys, width, l, n, heads, scale, p);
-            for (int j = 0; j < l; j++) {
-                s[j] = dot(g, (const lanes *)(values + (int64_t)j * width), n, heads);
-                mean += p[j] * s[j];
+        IN_PAIRS(i, rows, {
+            lanes *p = weights + (int64_t)i * l, *s = scores + (int64_t)i * l;
+            dots(queries + (int64_t)i * width, width, keys, width, l, n, heads, scale, p, l, ROWS);
+            dots(g + (int64_t)i * dim, dim, values, width, l, n, heads, 1.0f, s, l, ROWS);
+            for (int r = 0; r < ROWS; r++, p += l, s += l) {
+                lanes mean = {0};
+                softmax(p, l);
+                for (int j = 0; j < l; j++) mean += p[j] * s[j];
+                for (int j = 0; j < l; j++) s[j] = scale * p[j] * (s[j] - mean);
             }
-            for (int j = 0; j < l; j++) s[j] = scale * p[j] * (s[j] - mean);
-            combine(grad + (int64_t)(from + i) * width, keys, width, s, 1, l, n);
-        }
-        for (int j = 0; j < l; j++) {
+            combine(grad + (int64_t)(from + i) * width, width, keys, width, scores + (int64_t)i * l, l, 1, l, n, ROWS);
+        })
+        IN_PAIRS(j, l, {
             float *to = grad + (int64_t)j * width;
-            combine(to + dim, cells + (int64_t)from * width, width, scores + j, l, rows, n);
-            combine(to + 2 * dim, up + (int64_t)from * dim, dim, weights + j, l, rows, n);
-        }
+            combine(to + dim, width, queries, width, scores + j, 1, l, rows, n, ROWS);
+            combine(to + 2 * dim, width, g, dim, weights + j, 1, l, rows, n, ROWS);
+        })
     }
 }
 
@@ -157,7 +173,7 @@ ALWAYS_INLINE void backward_edge(const float *restrict cells, const float *restr
 ALWAYS_INLINE void edge(const float *restrict table, const int64_t *restrict pairs, const float *restrict grad_out,
                         float *restrict result, int64_t cell, float *restrict room, int l, int heads, int n) {
     const int dim = n * LANES, k = dim / heads, width = 3 * dim;
-    float *cells = room, *up = cells + (size_t)l * width, *grad = up + (size_t)l * dim;
+    float *cells = room, *up = cells + (size_t)l * width, *grad = up + (size_t)(l + 1) * dim;
     for (int i = 0; i < l; i++)
         for (int part = 0; part < 3; part++)
             gather(table + pairs[2 * (cell + i)] * width + part * dim, table + pairs[2 * (cell + i) + 1] * width + part * dim,
@@ -175,8 +191,8 @@ ALWAYS_INLINE void edge(const float *restrict table, const int64_t *restrict pai
 
 static int each_edge(const float *table, const int64_t *pairs, const float *grad_out, float *result, int64_t first,
                      int64_t edges, int l, int heads, int dim, int threads) {
-    const size_t rows = CACHED / l > 4 ? CACHED / l : 4;
-    const size_t numbers = (size_t)l * 7 * dim + 2 * LANES * l * (rows < (size_t)l ? rows : (size_t)l);
+    const size_t rows = rows_at_once(l) > 1 ? rows_at_once(l) : 1;
+    const size_t numbers = (size_t)l * 7 * dim + 2 * dim + 2 * (size_t)LANES * l * rows;
     int failed = 0;
 #pragma omp parallel num_threads(threads)
     {
