@@ -46,6 +46,22 @@ def test_what_could_not_be_read_is_wrong_whatever_the_columns_say():
     assert (metrics.false_alarms, metrics.ece) == (None, None)  # silence is no merit
 
 
+def test_findings_count_whatever_no_bug_says():
+    metrics = measure(answers(ROWS))
+    assert metrics.found == pytest.approx(2 / 4)
+    assert metrics.quiet == pytest.approx(1 / 4)  # one of the two is surer than the false alarm
+
+
+def test_one_clean_sample_in_a_hundred_may_be_louder():
+    clean = [(NO_BUG, 1, 0, 1, 0, 0.9, confidence / 1000, 0) for confidence in range(200)]
+    loud = [(NO_BUG, 1, 1, 0, 0, 0.9, 0.9, 0)] * 2
+    bugs = [(0, 1, 1, 1, 1, 0.8, confidence, 1) for confidence in (0.199, 0.2)]
+    assert measure(answers([*clean, *bugs])).quiet == pytest.approx(1)
+    assert measure(answers([*clean, *loud, *bugs])).quiet == pytest.approx(1 / 2)
+    assert measure(answers(clean)).quiet is None
+    assert measure(answers(bugs)).quiet is None
+
+
 def test_calibration_error():
     # Bin of 0.8: 2 samples, both right: |2 - 1.6| ; bin of 0.6: 1 sample, wrong: 0.6. All over 3.
     rows = [

@@ -41,7 +41,8 @@ def metrics(samples: int, joint: float, *, false_alarms: float | None) -> dict[s
     """Figures of some samples, of which a quarter has no bug unless all of them have one."""
     buggy = samples if false_alarms is None else samples - samples // 4
     shares = {"joint": joint, "loc": joint + 0.0625, "repair": joint + 0.125, "false_alarms": false_alarms}
-    return asdict(Metrics(samples=samples, buggy=buggy, unread=1, **shares, ece=0.0625, loss=1.5))
+    findings = {"found": joint + 0.0625, "quiet": joint / 2}
+    return asdict(Metrics(samples=samples, buggy=buggy, unread=1, **shares, **findings, ece=0.0625, loss=1.5))
 
 
 def evaluation(row: str, data: str) -> dict[str, Any]:

@@ -4,9 +4,12 @@
     loc           right choice; over all samples
     repair        right rewrite, given the true location; over buggy samples
     false_alarms  clean samples in which a location was chosen; over clean samples
+    found         the best finding is right, even where "no bug" is more probable; over buggy samples
+    quiet         the same, for findings surer than those of all but one in a hundred clean samples
     ece           expected calibration error: |share of right choices - mean probability| over 50 equal bins
 
-A sample that a model could not read counts as wrong in the first three; the others are of samples that were read.
+A sample that a model could not read counts as wrong in joint, loc, repair, found and quiet; the others are of samples
+that were read.
 """
 
 from collections.abc import Iterable, Mapping
@@ -70,6 +73,8 @@ class Metrics:
     loc: float | None
     repair: float | None
     false_alarms: float | None
+    found: float | None
+    quiet: float | None
     ece: float | None
     loss: float | None
 
@@ -96,6 +101,8 @@ def measure(answers: Answers) -> Metrics:
         loc=_mean(located),
         repair=_mean((answers.repaired & answers.read)[buggy]),
         false_alarms=_mean(answers.alarm[~buggy & answers.read]),
+        found=_mean((answers.finding & answers.read)[buggy]),
+        quiet=_quiet_recall(answers.select(answers.read), int(buggy.sum())),
         ece=_calibration_error(answers.probability[answers.read], located[answers.read]),
         loss=_mean(answers.loss[answers.read]),
     )
@@ -125,6 +132,14 @@ def precision_recall(answers: Answers) -> PrecisionRecall:
         recall=found / max(1, bugs),
         shown=shown,
     )
+
+
+def _quiet_recall(answers: Answers, bugs: int) -> float | None:
+    """The share of bugs found by findings that are surer than those of all but one in a hundred clean samples."""
+    clean = np.sort(answers.confidence[answers.kind == NO_BUG])[::-1]
+    if not len(clean) or not bugs:
+        return None
+    return float((answers.finding & (answers.confidence > clean[len(clean) // 100])).sum() / bugs)
 
 
 def _mean(values: np.ndarray) -> float | None:

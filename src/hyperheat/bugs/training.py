@@ -35,7 +35,7 @@ from hyperheat.train.checkpoint import latest
 __all__ = ["BugJob", "train_detector"]
 
 
-_FIGURES = ("loss", "joint", "loc", "repair", "false_alarms", "ece")
+_FIGURES = ("loss", "joint", "loc", "repair", "false_alarms", "found", "quiet", "ece")
 
 
 class _Samples(Protocol):

@@ -310,7 +310,7 @@ def _tiers(tiers: dict[str, dict[str, int]]) -> list[str]:
     return rows
 
 
-_COLUMNS = ("joint", "loc", "repair", "false_alarms", "ece")
+_COLUMNS = ("joint", "loc", "repair", "false_alarms", "found", "quiet", "ece")
 
 
 def _table(evaluation: "Evaluation") -> str:
