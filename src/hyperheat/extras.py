@@ -3,7 +3,16 @@
 from importlib import import_module
 from typing import Any
 
-__all__ = ["require"]
+__all__ = ["EXTRAS", "require"]
+
+EXTRAS = {
+    "train": ("torch", "packaging", "safetensors", "pyarrow", "pyoxigraph", "matplotlib", "tokenizers"),
+    "web": ("starlette", "uvicorn"),
+    "lsp": ("pygls",),
+    "ray": ("ray",),
+    "interop": ("networkx", "torch", "torch-geometric", "pyarrow", "pyoxigraph"),
+}
+"""The packages that each extra installs, as in pyproject.toml."""
 
 
 def require(module: str, *, extra: str) -> Any:

@@ -57,7 +57,7 @@ MAY_IMPORT = {
     "cli": {
         *("lsp", "hypergraph", "nn", "pycode", "rewrites", "train", "bugs", "kg", "report"),
         *("check", "detector", "files", "spelling", "configuration", "workers", "progress"),
-        *("visible_text", "web"),
+        *("visible_text", "web", "extras"),
     },
 }
 _LIGHT = {

@@ -7,8 +7,10 @@ from contextlib import suppress
 from cyclopts import App, CycloptsError
 
 import hyperheat
+from hyperheat.cli.examples import examples_of
 from hyperheat.cli.outputs import flush_output
 from hyperheat.cli.refusal import fail
+from hyperheat.extras import EXTRAS
 
 __all__ = ["app", "main", "order_words"]
 
@@ -17,21 +19,24 @@ app = App(
     help="Find bugs in Python code, complete knowledge graphs, and train the models for both.",
     version=hyperheat.__version__,
     help_format="plaintext",  # rich's renderer of markup would double the time of --help
+    help_epilogue=examples_of(""),
 )
-bugs = App(name="bugs", help="Bugs in Python functions: make data, train detectors, measure them.")
+bugs = App(
+    name="bugs",
+    help="Bugs in Python functions: make data, train detectors, measure them.",
+    help_epilogue=examples_of("bugs"),
+)
 app.command(bugs)
-kg = App(name="kg", help="Knowledge graphs of statements with qualifiers: import, train, evaluate, complete.")
+kg = App(
+    name="kg",
+    help="Knowledge graphs of statements with qualifiers: import, train, evaluate, complete.",
+    help_epilogue=examples_of("kg"),
+)
 app.command(kg)
 
 _NEEDS = "hyperheat: this command needs the package {name!r}: pip install 'hyperheat[{extra}]'"
-_TRAIN = ("torch", "packaging", "safetensors", "pyarrow", "pyoxigraph", "matplotlib", "tokenizers")
-_WEB = ("starlette", "uvicorn")
-_LSP = ("pygls", "lsprotocol")
-_EXTRAS = {
-    **dict.fromkeys(_TRAIN, "train"),
-    **dict.fromkeys(_WEB, "web"),
-    **dict.fromkeys(_LSP, "lsp"),
-    "ray": "ray",
+_EXTRAS = {"lsprotocol": "lsp"} | {
+    package.replace("-", "_"): extra for extra, packages in reversed(EXTRAS.items()) for package in packages
 }
 
 app.command(
@@ -43,6 +48,7 @@ app.command(
         "found, 1 if there are findings, 2 on an error, 3 with --strict if a file could not be checked, 130 if "
         "interrupted. Settings are read from [tool.hyperheat] in pyproject.toml."
     ),
+    help_epilogue=examples_of("check"),
 )
 app.command(
     "hyperheat.cli.fix:fix",
@@ -52,18 +58,25 @@ app.command(
         "The exit code is 0 if there was nothing to repair or all repairs were written, 1 if a patch is shown, 2 if "
         "anything could not be repaired, 130 if interrupted."
     ),
+    help_epilogue=examples_of("fix"),
 )
-app.command("hyperheat.cli.explain:explain", help="Explain a rule, or why a line is suspicious.")
+app.command(
+    "hyperheat.cli.explain:explain",
+    help="Explain a rule, or why a line is suspicious.",
+    help_epilogue=examples_of("explain"),
+)
 app.command(
     "hyperheat.cli.explore:explore",
     help=(
         "Look at findings, heat maps and hypergraphs in a browser.\n\n"
         "The page is served to this machine only, under a secret address, and loads nothing from elsewhere."
     ),
+    help_epilogue=examples_of("explore"),
 )
 app.command(
     "hyperheat.cli.calibrate:calibrate",
     help="Plant bugs in your own functions and measure how many are found.",
+    help_epilogue=examples_of("calibrate"),
 )
 app.command(
     "hyperheat.cli.lsp:lsp",
@@ -72,42 +85,104 @@ app.command(
         "Editors start it; docs/editors.md says how to configure them. Settings are read from [tool.hyperheat] in "
         "pyproject.toml. It writes no files, and never imports or runs the code that it is sent."
     ),
+    help_epilogue=examples_of("lsp"),
 )
-app.command("hyperheat.cli.demo:demo", help="Check a small example that comes with the package.")
-app.command("hyperheat.cli.graph:graph", help="Show the hypergraph of Python functions.")
-bugs.command("hyperheat.cli.bug_data:corpus", help="Make functions with and without a bug from packages.")
+app.command(
+    "hyperheat.cli.demo:demo",
+    help="Check a small example that comes with the package.",
+    help_epilogue=examples_of("demo"),
+)
+app.command(
+    "hyperheat.cli.doctor:doctor",
+    help=(
+        "Say what is installed, which model is used and what does not work.\n\n"
+        "The exit code is 0 if all is well, 1 if there is a problem, 2 on an error."
+    ),
+    help_epilogue=examples_of("doctor"),
+)
+app.command(
+    "hyperheat.cli.shell_completion:completion",
+    help="Print a script that makes bash, zsh or fish complete commands and options.",
+    help_epilogue=examples_of("completion"),
+)
+app.command(
+    "hyperheat.cli.graph:graph",
+    help="Show the hypergraph of Python functions.",
+    help_epilogue=examples_of("graph"),
+)
+bugs.command(
+    "hyperheat.cli.bug_data:corpus",
+    help="Make functions with and without a bug from packages.",
+    help_epilogue=examples_of("bugs corpus"),
+)
 bugs.command(
     "hyperheat.cli.bug_data:mine",
     help="Find bugs that were fixed, in releases of packages and in git histories.",
+    help_epilogue=examples_of("bugs mine"),
 )
-bugs.command("hyperheat.cli.bug_data:realise", help="Turn references to fixes into samples.")
+bugs.command(
+    "hyperheat.cli.bug_data:realise",
+    help="Turn references to fixes into samples.",
+    help_epilogue=examples_of("bugs realise"),
+)
 bugs.command(
     "hyperheat.cli.bugs:confirm",
     help="Count the findings in old releases of packages that later releases fixed.",
+    help_epilogue=examples_of("bugs confirm"),
 )
-bugs.command("hyperheat.cli.bugs:train", help="Train a detector.")
-bugs.command("hyperheat.cli.bugs:export", help="Export a detector to run without torch.")
+bugs.command(
+    "hyperheat.cli.bugs:train",
+    help="Train a detector.",
+    help_epilogue=examples_of("bugs train"),
+)
+bugs.command(
+    "hyperheat.cli.bugs:export",
+    help="Export a detector to run without torch.",
+    help_epilogue=examples_of("bugs export"),
+)
 bugs.command(
     "hyperheat.cli.calibrate:calibrate_detector",
     name="calibrate",
     help="Fit a detector's confidence on held-out packages and write calibration.json.",
+    help_epilogue=examples_of("bugs calibrate"),
 )
-bugs.command("hyperheat.cli.bugs:evaluate", name="eval", help="Measure a detector on held-out or real bugs.")
+bugs.command(
+    "hyperheat.cli.bugs:evaluate",
+    name="eval",
+    help="Measure a detector on held-out or real bugs.",
+    help_epilogue=examples_of("bugs eval"),
+)
 kg.command(
     "hyperheat.cli.kg:import_statements",
     name="import",
     help="Convert statements to JSON lines, and report what was kept, dropped and leaked.",
+    help_epilogue=examples_of("kg import"),
 )
-kg.command("hyperheat.cli.kg:train", help="Train a model of statements.")
 kg.command(
-    "hyperheat.cli.kg:calibrate", help="Calibrate the probabilities of a model on held-out statements."
+    "hyperheat.cli.kg:train",
+    help="Train a model of statements.",
+    help_epilogue=examples_of("kg train"),
 )
-kg.command("hyperheat.cli.kg:complete", help="Fill in the blank of a statement.")
-kg.command("hyperheat.cli.kg:demo", help="Ask the small model that comes with the package.")
+kg.command(
+    "hyperheat.cli.kg:calibrate",
+    help="Calibrate the probabilities of a model on held-out statements.",
+    help_epilogue=examples_of("kg calibrate"),
+)
+kg.command(
+    "hyperheat.cli.kg:complete",
+    help="Fill in the blank of a statement.",
+    help_epilogue=examples_of("kg complete"),
+)
+kg.command(
+    "hyperheat.cli.kg:demo",
+    help="Ask the small model that comes with the package.",
+    help_epilogue=examples_of("kg demo"),
+)
 kg.command(
     "hyperheat.cli.kg:evaluate",
     name="eval",
     help="Evaluate a model by filtered ranking of subjects and objects.",
+    help_epilogue=examples_of("kg eval"),
 )
 
 
