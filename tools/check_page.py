@@ -3,12 +3,13 @@
 from typing import Any
 
 from tables import fixes_command, number, percent, table
+from why_section import why_section
 
 from benchmarks.check import STEPS
 
 
-def check_page(content: dict[str, Any]) -> str:
-    """The page from what `tools/collect_check.py` wrote."""
+def check_page(content: dict[str, Any], why: dict[str, Any] | None = None) -> str:
+    """The page from what `tools/collect_check.py` wrote, and from `python -m benchmarks.why --json`."""
     measured, speed, fixes = (content[key] for key in ("calibration", "speed", "realbugs"))
     calibration = measured["calibration"]
     return "\n".join(
@@ -18,7 +19,7 @@ def check_page(content: dict[str, Any]) -> str:
             "A finding counts as right only if both the place and the repair are those of the bug. Every function counts once as it is and,",
             "on held-out packages, once with a planted bug; functions with fewer than six candidate rewrites",
             "are not among them, since `hyperheat check` does not judge them; real bugs in such functions count as not found.",
-            "Written by `python tools/write_results.py` from `check.json`.",
+            "Written by `python tools/write_results.py` from `check.json` and `why.json`.",
             "",
             "- *recall*: bugs that are found. *false alarms*: functions without a bug that have a finding.",
             f"- *precision*: findings that are right, if {percent(calibration['bug_rate'])} of functions have a bug. That share is an assumption: data with",
@@ -43,6 +44,7 @@ def check_page(content: dict[str, Any]) -> str:
             "",
             *_curves(calibration["curves"]),
             "",
+            *(why_section(why) if why else ()),
             "## Speed",
             "",
             *_speed(speed),

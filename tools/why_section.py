@@ -46,9 +46,7 @@ def why_section(content: dict[str, Any]) -> list[str]:
         "",
         f"Named first: {named_first}.",
         "",
-        f"*Variable misuse*: in **{percent(misuse['named'] / misuse['bugs'], 0)}** of {misuse['bugs']:,} such bugs, the wrong or the right variable is among the first three words",
-        f"named, the word at the place itself not counted; three words at random would do so in {percent(misuse['chance'] / misuse['bugs'], 0)}.",
-        "",
+        *_misuse(misuse),
         "*Time*: seconds of one core for one explanation, by the size of the function. Large functions take no longer, since fewer of",
         f"their parts are tried: here {number(content['left_out'])} parts were left out in all.",
         "",
@@ -66,8 +64,24 @@ def why_section(content: dict[str, Any]) -> list[str]:
         ),
         "",
         "```sh",
-        f"python -m benchmarks.why --bugs {content['asked']} --seed {content['seed']} --json > docs/results/why.json",
+        f"python -m benchmarks.why{_path(content['code'])} --bugs {content['asked']} --seed {content['seed']} --json > docs/results/why.json",
         "python tools/write_results.py",
         "```",
         "",
     ]
+
+
+def _misuse(misuse: dict[str, Any]) -> list[str]:
+    bugs = misuse["bugs"]
+    if not bugs:
+        return []
+    return [
+        f"*Variable misuse*: in **{percent(misuse['named'] / bugs, 0)}** of {bugs:,} such bugs, the wrong or the right variable is among the first three words",
+        f"named, the word at the place itself not counted; three words at random would do so in {percent(misuse['chance'] / bugs, 0)}.",
+        "",
+    ]
+
+
+def _path(code: str) -> str:
+    """The folder of the code as an argument; none for the standard library."""
+    return "" if code.startswith("the standard library") else f" {code.upper()}"

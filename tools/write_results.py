@@ -1,7 +1,7 @@
 """Write the pages of docs/results from the JSON files beside them.
 
 `python -m benchmarks... --json` makes these, `tools/collect_bugs.py` those of trained detectors, `tools/released_page.py` those of released
-bugs, `tools/collect_check.py` those of the checker and `tools/collect_kg.py` those of trained models of statements.
+bugs, `tools/collect_check.py` and `benchmarks.why` those of the checker and `tools/collect_kg.py` those of trained models of statements.
 """
 
 import json
@@ -349,7 +349,7 @@ PAGES = {
     "layer.md": layer_page,
     "extract.md": extract_page,
     "bugs.md": bugs_page,
-    "check.md": lambda: check_page(_read("check")),
+    "check.md": lambda: check_page(_read("check"), _read("why")),
     "kg.md": lambda: kg_page(*map(_read, ("kg", "kg-runs", "kg-speed", "kg-speed-plain"))),
 }
 

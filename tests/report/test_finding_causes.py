@@ -85,13 +85,13 @@ def test_wide_characters_and_tabs_are_underlined_where_they_stand() -> None:
 
 def test_without_causes_it_says_so() -> None:
     why = replace(WHY, causes=(), against=(), tried=1)
-    assert render_why(MISUSE, why, None, colour=False) == (
+    assert render_why(MISUSE, why, MERGE, colour=False) == (
         "Why: no single part decides it; without any of them the confidence stays near 0.941.\n1 part was tried.\n"
     )
 
 
 def test_places_over_several_lines() -> None:
-    why = replace(WHY, causes=(), against=())
+    why = replace(WHY, causes=(RELATION,), against=())
     rows = render_why(SWAP, why, MERGE, colour=False).splitlines()
     assert rows[:8] == [
         "6 |     return resize(",

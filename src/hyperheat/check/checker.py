@@ -244,10 +244,7 @@ class Checker:
         if len(data) > (most := file.most_bytes(self.max_bytes)):
             reason = f"expected at most {most} bytes, got more"
             errors = (ScanError(path=name, rule="HH901", reason=reason),)
-        elif not (
-            self.settings.force_exclude
-            and is_excluded(file.path, root=self.root, selection=self._selection())
-        ):
+        elif not (self.settings.force_exclude and self.excludes(file.path)):
             files = (scan_data(data, file, self.detector, limits=self.limits),)
             if changes is not None:
                 changes = changes_in_text(files[0], changes, self.detector, **self._how())
@@ -289,6 +286,10 @@ class Checker:
 
     def _changes(self) -> Changes | None:
         return None if self.since is None else changes_since(self.since, folder=self.root)
+
+    def excludes(self, path: Path) -> bool:
+        """Whether a scan of a folder leaves out a file, given by its absolute path, because of patterns."""
+        return is_excluded(path, root=self.root, selection=self._selection())
 
     def _selection(self) -> Selection:
         return Selection(

@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from textwrap import wrap
 
 from hyperheat.check.checker import Checker
 from hyperheat.check.discovery import FoundFile, shown_path
@@ -24,6 +25,7 @@ from hyperheat.visible_text import visible, visible_code, visible_line
 
 __all__ = ["explain_line"]
 
+_WIDTH = 100
 _HOT = 0.05  # less suspicion than this is not worth a number
 
 
@@ -68,7 +70,8 @@ def _why(data: bytes, target: Target, file: ScannedFile, checker: Checker, colou
     finding = replace(finding, why=None)
     shown = render_finding(replace(finding, alternatives=()), text, colour=colour)
     yield f"{shown}\n{_Reasons(file, checker).of(finding)}\n"
-    yield render_why(finding, why, text, colour=colour) + painted(f"{METHOD}\n", "faint", colour=colour)
+    method = "".join(f"{painted(line, 'faint', colour=colour)}\n" for line in wrap(METHOD, _WIDTH))
+    yield render_why(finding, why, text, colour=colour) + method
     if others:
         rows = (f"  {other.confidence:.3f}  {visible(other.message)}\n" for other in others)
         yield "Other repairs of the same place, with their confidence:\n" + "".join(rows)
@@ -136,6 +139,7 @@ class _Reasons:
     def __init__(self, file: ScannedFile, checker: Checker) -> None:
         settings, detector, baseline = checker.settings, checker.detector, checker.read_baseline()
         self._file, self._settings, self._calibration = file, settings, detector.calibration
+        self._excluded = checker.excludes(file.file.path)
         self._reported = make_report([file], settings, detector, baseline=baseline).findings
         self._new = make_report([file], settings, detector, baseline=baseline, show_all=True).findings
         self._all = make_report([file], settings, detector, show_all=True).findings
@@ -143,7 +147,11 @@ class _Reasons:
     def of(self, finding: Finding) -> str:
         """The reason in one sentence."""
         if finding in self._reported:
-            return "Reported."
+            return (
+                "Reported."
+                if not self._excluded
+                else "Reported if the file is named: it is excluded otherwise."
+            )
         if finding.rule not in self._settings.rules_for(self._file.file.path):
             return f"Not reported: {finding.rule} is disabled for this file."
         for comment in self._file.suppressions:

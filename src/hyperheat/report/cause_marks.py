@@ -93,7 +93,7 @@ def render_why(
     """The picture and the list, as text; nothing without an explanation."""
     if why is None:
         return ""
-    lines = mark_lines(finding, why, source) if source else []
+    lines = mark_lines(finding, why, source) if source and number_causes(why) else []
     gutter = max([len(str(line.number)) for line in lines] or [1])
     rows = [row for line in lines for row in _rows(line, gutter, LEVELS[finding.tier], colour)]
     return "".join(f"{row}\n" for row in (*rows, *([""] if rows else []), *_list(why, colour)))

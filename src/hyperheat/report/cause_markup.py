@@ -27,7 +27,7 @@ def why_lines(finding: Finding, source: SourceText | None) -> Iterator[str]:
     if why is None:
         return
     yield "<h4>Why</h4>"
-    lines = mark_lines(finding, why, source) if source else []
+    lines = mark_lines(finding, why, source) if source and number_causes(why) else []
     if lines:
         yield f'<div class="code" role="region" tabindex="0" aria-label="Causes of the finding at {finding_place(finding)}">'
         yield from map(_line, lines)
