@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.check.notebooks import code, markdown, notebook
 from tests.check.scores import CALIBRATION, pseudo_scores
 
 from hyperheat.check import explanations
@@ -13,6 +14,7 @@ from hyperheat.check.filters import make_report
 from hyperheat.check.scan import LIMITS, scan_data, scan_files
 from hyperheat.check.scanned_files import ScannedFile
 from hyperheat.check.settings import Settings
+from hyperheat.cli.explain import explain
 from hyperheat.detector.detector import Detector, load_detector
 from hyperheat.report.finding import Finding, Report
 from hyperheat.report.finding_causes import METHOD
@@ -29,6 +31,9 @@ class Stock:
                     count)
 """
 LINES = SOURCE.splitlines()
+CELL = (
+    "def first_or(items, default=None):\n    for item in items:\n        return items\n    return default\n"
+)
 EXAMPLE = Path(explanations.__file__).parent / "example" / "planted.py"
 
 
@@ -194,3 +199,69 @@ def test_a_place_that_takes_too_long_says_so(detector: Detector) -> None:
     limits = replace(LIMITS, seconds=1e-9)
     with pytest.raises(ValueError, match=r"a\.py:5: not explained: "):
         explain_place(SOURCE.encode(), Target(5), file, detector, limits=limits)
+
+
+NOTEBOOK = notebook(
+    markdown("# Shop"),
+    code("import re\n%matplotlib inline\n"),
+    code(f"from __future__ import annotations\n{CELL}"),
+    code("def shell(a, b):\n    !ls $a\n    return a + b - a * b\n"),
+)
+
+
+@pytest.fixture
+def notebook_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "shop.ipynb").write_bytes(NOTEBOOK)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_findings_in_notebooks_are_explained_by_places_in_their_cell(notebook_folder: Path) -> None:
+    detector = load_detector()
+    found = discover(["."], root=notebook_folder, selection=Selection())
+    files = list(scan_files(found.files, detector, jobs=1))
+    report = explain_findings(report_on(files, detector), files, detector, jobs=1)
+    (finding,) = [finding for finding in report.findings if finding.line == 4]
+    assert finding.cell == 3
+    assert finding.why is not None
+    lines = ["", "from __future__ import annotations", *CELL.splitlines()]
+    places = [(cause, place) for cause in finding.why.causes for place in cause.places]
+    assert places
+    for cause, place in places:
+        assert lines[place.line][place.column - 1 : place.end_column - 1] == cause.text
+
+
+def test_a_place_in_a_notebook_can_be_explained(
+    notebook_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    explain("shop.ipynb:cell 3:4:16")
+    out = capsys.readouterr().out
+    assert out.startswith("shop.ipynb:cell 3:4:16 in first_or, lines 2 to 5\n")
+    assert "--> shop.ipynb:cell 3:4:16 in first_or\n" in out
+    assert "4 |         return items\n" in out
+    explain("shop.ipynb:cell 4:3")
+    assert "Not scored: " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("target", "sentence"),
+    [
+        (
+            "shop.ipynb:4",
+            "shop.ipynb: a place in a notebook needs its cell, as in 'shop.ipynb:cell 1:4'",
+        ),
+        ("shop.ipynb:cell 9:4", "shop.ipynb:cell 9:4: there is no such line of code"),
+        ("shop.ipynb:cell 3:99", "shop.ipynb:cell 3:99: there is no such line of code"),
+        (
+            "shop.ipynb:cell 2:1",
+            "shop.ipynb:cell 2:1: only functions are checked, and this line is not in one; "
+            "the nearest is first_or in cell 3, line 2",
+        ),
+    ],
+)
+def test_places_that_a_notebook_does_not_have(
+    notebook_folder: Path, capsys: pytest.CaptureFixture[str], target: str, sentence: str
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        explain(target)
+    assert capsys.readouterr().err == f"{sentence}\n"

@@ -50,7 +50,7 @@ def test_a_line(project: Project):
     assert code == 0
     assert out == (
         "a.py:5 in scale, lines 5 to 6\n\n"
-        "Nothing to explain at line 5: no rule applies to what is there.\n\n"
+        "Nothing to explain at a.py:5: no rule applies to what is there.\n\n"
         "     > 5 | def scale(a, b):\n"
         "0.65   6 |     return a - a  # 0.65\n\n"
         "The model gives a probability of 0.500 that this function has no bug. What may be wrong, most likely first:\n\n"
@@ -88,7 +88,7 @@ def test_a_column_without_anything_to_judge(project: Project):
     project.write(a=BUGGY)
     code, out, _ = project.run("explain", "a.py:2:3")
     assert code == 0
-    assert "\nNothing to explain at line 2, column 3: no rule applies to what is there.\n" in out
+    assert "\nNothing to explain at a.py:2:3: no rule applies to what is there.\n" in out
 
 
 def test_what_check_prints_can_be_explained(project: Project):
@@ -97,6 +97,12 @@ def test_what_check_prints_can_be_explained(project: Project):
     (place,) = re.findall(r"--> (\S+) in", shown)
     code, out, _ = project.run("explain", place)
     assert (code, out.startswith(f"{place} in area, ")) == (0, True)
+
+
+def test_a_cell_of_a_file_without_cells(project: Project):
+    project.write(a=BUGGY)
+    code, out, err = project.run("explain", "a.py:cell 1:2:16")
+    assert (code, out, err) == (2, "", "a.py: has no cells: only notebooks have\n")
 
 
 def test_colours(project: Project):

@@ -7,10 +7,11 @@ from typing import TypeVar
 
 from hyperheat.check.records import CellRecord
 from hyperheat.report.finding import FileEdit, Finding, Fix, FunctionHeat, HeatSpan, ScanError
+from hyperheat.report.finding_causes import CodeCause, CodePlace, FindingCauses
 
 __all__ = ["CellPlaces"]
 
-PlaceT = TypeVar("PlaceT", FileEdit, HeatSpan)
+PlaceT = TypeVar("PlaceT", FileEdit, HeatSpan, CodePlace)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,13 @@ class CellPlaces:
     def find_cell(self, line: int) -> CellRecord:
         """The cell that a line of the joined code belongs to."""
         return self.cells[max(bisect_right(self.cells, line, key=lambda cell: cell.line) - 1, 0)]
+
+    def joined_line(self, number: int | None, line: int) -> int | None:
+        """The line of the joined code for a line of a cell, given by its number; None if there is no such line."""
+        if not self.cells:
+            return line if number is None else None
+        cell = next((cell for cell in self.cells if cell.number == number), None)
+        return None if cell is None or not 1 <= line <= len(cell.file_lines) else cell.line + line - 1
 
     def show(self, path: str, line: int) -> str:
         """A file, or a cell, and a line in it, as reports show them."""
@@ -43,6 +51,7 @@ class CellPlaces:
             end_line=finding.end_line - cell.line + 1,
             fix=_moved(finding.fix, cell),
             alternatives=tuple(replace(other, fix=_moved(other.fix, cell)) for other in finding.alternatives),
+            why=finding.why and _moved_why(finding.why, cell),
         )
 
     def error(self, error: ScanError) -> ScanError:
@@ -70,6 +79,18 @@ def _file_line(cell: CellRecord, line: int) -> int | None:
 
 def _moved(fix: Fix, cell: CellRecord) -> Fix:
     return Fix(tuple(_shifted(edit, cell) for edit in fix.edits))
+
+
+def _moved_why(why: FindingCauses, cell: CellRecord) -> FindingCauses:
+    return replace(
+        why,
+        causes=tuple(_moved_cause(cause, cell) for cause in why.causes),
+        against=tuple(_moved_cause(cause, cell) for cause in why.against),
+    )
+
+
+def _moved_cause(cause: CodeCause, cell: CellRecord) -> CodeCause:
+    return replace(cause, places=tuple(_shifted(place, cell) for place in cause.places))
 
 
 def _shifted(place: PlaceT, cell: CellRecord) -> PlaceT:

@@ -3,17 +3,18 @@
     report = explain_findings(report, scan.files, detector, jobs=2)
     finding = explain_place(data, Target(3, 16), file, detector)        # whatever is there, reported or not
 
-A target is a place in a file. A worker reads the file again, finds the function and the place, and asks the detector with
-one part of the function after another removed (`why.py`).
+A target is a place in a file, or in the joined code of a notebook. A worker reads the file again, finds the function and the
+place, and asks the detector with one part of the function after another removed (`why.py`).
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from hyperheat.check.cell_places import CellPlaces
 from hyperheat.check.discovery import MAX_BYTES, FoundFile
 from hyperheat.check.records import FileRecord, FunctionRecord, ListedFunction
 from hyperheat.check.scan import LIMITS, run_in_workers, score_in_worker
@@ -74,6 +75,7 @@ class ExplainedPlace:
 @dataclass(frozen=True, slots=True)
 class _Job:
     data: bytes
+    is_notebook: bool
     targets: tuple[Target, ...]
     findings: tuple[Finding, ...] = ()
 
@@ -88,8 +90,16 @@ class _Work:
     def __call__(self, job: _Job) -> "Iterator[ExplainedPlace | None]":
         from hyperheat.check.analysis import read_text
 
-        score = partial(score_in_worker, self.detector, self.limits)
-        return explain_targets(read_text(job.data), job.targets, score, self.detector.calibration)
+        score, calibration = partial(score_in_worker, self.detector, self.limits), self.detector.calibration
+        if not job.is_notebook:
+            return explain_targets(read_text(job.data), job.targets, score, calibration)
+        from hyperheat.check.notebook import read_notebook
+        from hyperheat.check.notebook_analysis import join_cells
+
+        code = join_cells(read_notebook(job.data))
+        return explain_targets(
+            code.text, job.targets, score, calibration, interactive=True, unjudged=code.commands
+        )
 
 
 def explain_findings(
@@ -108,7 +118,8 @@ def explain_findings(
         places = result.parts if isinstance(result, Lost) else result
         for finding, place in zip(job.findings, places, strict=False):
             if place is not None:
-                made = read_explained(place, scanned[finding.path].file, detector.calibration)
+                file = scanned[finding.path]
+                made = CellPlaces(file.cells).finding(read_explained(place, file.file, detector.calibration))
                 explained[finding] = replace(finding, why=made.why)
         for _ in job.findings:
             progress()
@@ -132,7 +143,7 @@ def explain_place(
 
     Raises ValueError if that took too much time or memory.
     """
-    work, job = _Work(detector, limits), _Job(data, (target,))
+    work, job = _Work(detector, limits), _Job(data, file.is_notebook, (target,))
     ((_, result),) = run_in_workers(work, [job], detector, workers=1, limits=limits)
     if isinstance(result, Lost):
         raise ValueError(f"{file.shown}:{target.line}: not explained: {result.reason}")
@@ -149,26 +160,43 @@ def _jobs(report: Report, files: dict[str, ScannedFile]) -> Iterator[_Job]:
         if data is None:
             continue
         data = data.encode() if isinstance(data, str) else data
-        left = iter(findings)
+        places, left = CellPlaces(files[path].cells), iter(findings)
         while some := tuple(islice(left, _AT_ONCE)):
-            targets = (Target(f.line, f.column, f.end_line, f.end_column) for f in some)
-            yield _Job(data, tuple(targets), some)
+            targets = tuple(_target(finding, places) for finding in some)
+            yield _Job(data, files[path].file.is_notebook, targets, some)
+
+
+def _target(finding: Finding, places: CellPlaces) -> Target:
+    line = places.joined_line(finding.cell, finding.line) or finding.line
+    return Target(line, finding.column, line + finding.end_line - finding.line, finding.end_column)
 
 
 def explain_targets(
-    text: str, targets: Sequence[Target], score: "Score", calibration: Calibration
+    text: str,
+    targets: Sequence[Target],
+    score: "Score",
+    calibration: Calibration,
+    *,
+    interactive: bool = False,
+    unjudged: Collection[int] = (),
 ) -> "Iterator[ExplainedPlace | None]":
-    """What is at each target and what it depends on; None if no candidate is there, or the function is not judged."""
-    from hyperheat.check.analysis import make_question, read_outline
-    from hyperheat.pycode import TooMuchSource
+    """What is at each target and what it depends on; None if no candidate is there, or the function is not judged.
 
-    module = read_outline(text, max_characters=max(len(text), MAX_BYTES))
+    The text is `interactive` if it is that of a notebook; functions with `unjudged` lines are not scored.
+    """
+    from hyperheat.check.analysis import make_question, read_outline
+    from hyperheat.pycode import SourceError
+
+    module = read_outline(text, max_characters=max(len(text), MAX_BYTES), interactive=interactive)
     for target in targets:
-        found = [f for f in module.functions if f.line <= target.line <= f.end_line]
+        found = next((f for f in module.functions if f.line <= target.line <= f.end_line), None)
+        if found is None or any(found.line <= line <= found.end_line for line in unjudged):
+            yield None
+            continue
         try:
-            question = make_question(module.read(found[0]), text if "\r" in text else None) if found else None
-            yield None if question is None else _explain(question, target, score, calibration)
-        except TooMuchSource:
+            question = make_question(module.read(found), text if "\r" in text else None)
+            yield _explain(question, target, score, calibration)
+        except SourceError:
             yield None
 
 

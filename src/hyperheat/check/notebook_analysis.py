@@ -7,18 +7,18 @@ that hold commands are listed, but not judged.
 
 import ast
 from collections.abc import Collection, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from hyperheat.check.analysis import Detail, Score, analyse_edited, check_lines, error_record
 from hyperheat.check.magics import PlainCell, without_commands
-from hyperheat.check.notebook import Cell, read_notebook
+from hyperheat.check.notebook import Cell, Notebook, read_notebook
 from hyperheat.check.records import ErrorRecord, PartialRecord
 from hyperheat.detector.calibration import Calibration
 from hyperheat.pycode import SourceError
 from hyperheat.pycode.syntax.python_source import MAX_CHARACTERS, PythonSource
 from hyperheat.report.source import SourceText
 
-__all__ = ["analyse_notebook", "find_cell_error"]
+__all__ = ["JoinedCells", "analyse_notebook", "find_cell_error", "join_cells"]
 
 
 def analyse_notebook(
@@ -36,6 +36,32 @@ def analyse_notebook(
     except SourceError as error:
         yield PartialRecord(errors=(error_record(error),))
         return
+    code = join_cells(notebook)
+    yield PartialRecord(errors=code.errors, cells=notebook.records())
+    yield from analyse_edited(
+        code.text,
+        {},
+        known,
+        score,
+        calibration,
+        max_characters=max_characters,
+        interactive=True,
+        unjudged=code.commands,
+        detail=detail,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedCells:
+    """The code of all cells as one text, its lines that hold commands, and what is wrong with cells that are no Python."""
+
+    text: str
+    commands: frozenset[int]
+    errors: tuple[ErrorRecord, ...]
+
+
+def join_cells(notebook: Notebook) -> JoinedCells:
+    """The code of a notebook as it is read: without commands, and without cells that are not Python."""
     texts: list[str] = []
     errors: list[ErrorRecord] = []
     commands: set[int] = set()
@@ -45,18 +71,7 @@ def analyse_notebook(
             errors.append(error._replace(line=cell.line + (error.line or 1) - 1))
         texts.append(plain.text)
         commands.update(cell.line + line - 1 for line in plain.commands)
-    yield PartialRecord(errors=tuple(errors), cells=notebook.records())
-    yield from analyse_edited(
-        "".join(texts),
-        {},
-        known,
-        score,
-        calibration,
-        max_characters=max_characters,
-        interactive=True,
-        unjudged=commands,
-        detail=detail,
-    )
+    return JoinedCells("".join(texts), frozenset(commands), tuple(errors))
 
 
 def find_cell_error(data: bytes, numbers: Collection[int]) -> str | None:

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["explain"]
 
-_PLACE = re.compile(r"(?P<path>.+?):(?P<line>[0-9]{1,9})(?::(?P<column>[0-9]{1,9}))?")
+_PLACE = re.compile(
+    r"(?P<path>.+?)(?::cell (?P<cell>[0-9]{1,9}))?:(?P<line>[0-9]{1,9})(?::(?P<column>[0-9]{1,9}))?"
+)
 
 
 def explain(target: str, /, *, model: Path | None = None) -> None:
@@ -28,6 +30,7 @@ def explain(target: str, /, *, model: Path | None = None) -> None:
     ----------
     target
         Rule, such as HH101 or variable-misuse; or FILE:LINE or FILE:LINE:COLUMN, as `hyperheat check` prints it.
+        In a notebook, "FILE:cell CELL:LINE:COLUMN".
     model
         Folder of an exported detector to use instead of the built-in one.
     """
@@ -38,13 +41,15 @@ def explain(target: str, /, *, model: Path | None = None) -> None:
         if place is None:
             text = _explain_rule(target)
         else:
-            from hyperheat.cli.explain_line import explain_line
+            from hyperheat.cli.explain_line import PlaceInFile, explain_line
 
-            options = ScanOptions(model=model)
-            column = None if place["column"] is None else int(place["column"])
-            text = explain_line(
-                place["path"], int(place["line"]), column, options, colour=colourful(sys.stdout)
+            there = PlaceInFile(
+                path=place["path"],
+                cell=None if place["cell"] is None else int(place["cell"]),
+                line=int(place["line"]),
+                column=None if place["column"] is None else int(place["column"]),
             )
+            text = explain_line(there, ScanOptions(model=model), colour=colourful(sys.stdout))
     except (ValueError, OSError, WorkersError) as error:
         fail(error)
     put(text, sys.stdout)

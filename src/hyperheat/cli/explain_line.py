@@ -2,16 +2,17 @@
 
 import os
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import wrap
 
+from hyperheat.check.cell_places import CellPlaces
 from hyperheat.check.checker import Checker
 from hyperheat.check.discovery import FoundFile, shown_path
 from hyperheat.check.explanations import Target, explain_place
 from hyperheat.check.filters import make_report
 from hyperheat.check.scan import scan_data
-from hyperheat.check.scanned_files import ScannedFile, ScannedFunction
+from hyperheat.check.scanned_files import ScannedFile, ScannedFunction, Sources
 from hyperheat.cli.options import ScanOptions, make_checker, read_settings
 from hyperheat.detector.detector import Detector
 from hyperheat.files import SkippedFile, read_regular
@@ -23,69 +24,106 @@ from hyperheat.report.listing import paint
 from hyperheat.report.text import render_finding
 from hyperheat.visible_text import visible, visible_code, visible_line
 
-__all__ = ["explain_line"]
+__all__ = ["PlaceInFile", "explain_line"]
 
 _WIDTH = 100
 _HOT = 0.05  # less suspicion than this is not worth a number
 
 
-def explain_line(path: str, line: int, column: int | None, options: ScanOptions, *, colour: bool) -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlaceInFile:
+    """A line of a file, or of a cell of a notebook, and perhaps a column, as people write it."""
+
+    path: str
+    cell: int | None = None
+    line: int
+    column: int | None = None
+
+
+def explain_line(there: PlaceInFile, options: ScanOptions, *, colour: bool) -> str:
     """What is suspicious at a line or column and why, then the function around it and all that may be wrong with it.
 
     Raises ValueError in one sentence if the file cannot be checked or has no such line.
     """
-    settings = read_settings([path], options)
-    checker = make_checker(options, settings)
-    detector = checker.detector
-    absolute = Path(os.path.abspath(path))
-    try:
-        data = read_regular(absolute, max_bytes=checker.max_bytes)
-    except SkippedFile as error:
-        raise ValueError(f"{path}: {error}") from None
+    checker = make_checker(options, read_settings([there.path], options))
+    absolute = Path(os.path.abspath(there.path))
     found = FoundFile(shown_path(absolute, Path.cwd()), absolute)
-    file = scan_data(data, found, detector, limits=checker.limits)
+    try:
+        data = read_regular(absolute, max_bytes=found.most_bytes(checker.max_bytes))
+    except SkippedFile as error:
+        raise ValueError(f"{there.path}: {error}") from None
+    file = scan_data(data, found, checker.detector, limits=checker.limits)
+    line = _line_in_code(there, file)
     function = next((f for f in file.functions if f.line <= line <= f.end_line), None)
-    text = file.text()
-    if function is None or text is None:
+    if function is None:
         raise ValueError(_nothing_there(file, line))
-    place = f"{file.path}:{line}" if column is None else f"{file.path}:{line}:{column}"
+    heat = CellPlaces(file.cells).heat(function.heat)
+    text = Sources([file])[heat.source]
+    where = f"{heat.source}:{there.line}" + ("" if there.column is None else f":{there.column}")
     judged = function.no_bug is not None
+    reasons = _Reasons(file, checker)
     parts = [
-        visible_line(f"{place} in {function.name}, lines {function.line} to {function.end_line}") + "\n",
-        *(_why(data, Target(line, column), file, checker, colour) if judged else ()),
-        "".join(_listing(function.heat, text, line, detector, colour)),
-        "".join(_verdicts(file, function, checker, colour)),
+        visible_line(f"{where} in {function.name}, lines {heat.line} to {heat.end_line}") + "\n",
+        *(_why(data, Target(line, there.column), reasons, text, colour) if judged else ()),
+        "".join(_listing(heat, text, there.line, checker.detector, colour)),
+        "".join(_verdicts(function, reasons, colour)),
     ]
     return "\n".join(parts)
 
 
-def _why(data: bytes, target: Target, file: ScannedFile, checker: Checker, colour: bool) -> Iterator[str]:
+def _line_in_code(there: PlaceInFile, file: ScannedFile) -> int:
+    """The line in the code that was scanned; for a notebook, in that of all cells together."""
+    line = CellPlaces(file.cells).joined_line(there.cell, there.line)
+    if line is not None:
+        return line
+    if not file.cells:
+        raise ValueError(f"{file.path}: has no cells: only notebooks have")
+    if there.cell is None:
+        raise ValueError(
+            f"{file.path}: a place in a notebook needs its cell, as in '{file.path}:cell 1:{there.line}'"
+        )
+    raise ValueError(f"{file.path}:cell {there.cell}:{there.line}: there is no such line of code")
+
+
+def _why(data: bytes, target: Target, reasons: "_Reasons", text: SourceText, colour: bool) -> Iterator[str]:
     """The likeliest bug at a place as `hyperheat check` shows it, whether it is reported, and what it depends on."""
-    finding = explain_place(data, target, file.file, checker.detector, limits=checker.limits)
-    if finding is None:
-        where = f"line {target.line}" + ("" if target.column is None else f", column {target.column}")
-        yield f"Nothing to explain at {where}: no rule applies to what is there.\n"
+    file, checker = reasons.file, reasons.checker
+    joined = explain_place(data, target, file.file, checker.detector, limits=checker.limits)
+    if joined is None:
+        where = CellPlaces(file.cells).show(file.path, target.line)
+        where += "" if target.column is None else f":{target.column}"
+        yield f"Nothing to explain at {visible(where)}: no rule applies to what is there.\n"
         return
-    text, why, others = file.text(), finding.why, finding.alternatives
-    finding = replace(finding, why=None)
-    shown = render_finding(replace(finding, alternatives=()), text, colour=colour)
-    yield f"{shown}\n{_Reasons(file, checker).of(finding)}\n"
+    finding = CellPlaces(file.cells).finding(joined)
+    shown = render_finding(replace(finding, alternatives=(), why=None), text, colour=colour)
+    yield f"{shown}\n{reasons.of(replace(joined, why=None))}\n"
     method = "".join(f"{painted(line, 'faint', colour=colour)}\n" for line in wrap(METHOD, _WIDTH))
-    yield render_why(finding, why, text, colour=colour) + method
-    if others:
-        rows = (f"  {other.confidence:.3f}  {visible(other.message)}\n" for other in others)
+    yield render_why(finding, finding.why, text, colour=colour) + method
+    if finding.alternatives:
+        rows = (f"  {other.confidence:.3f}  {visible(other.message)}\n" for other in finding.alternatives)
         yield "Other repairs of the same place, with their confidence:\n" + "".join(rows)
 
 
 def _nothing_there(file: ScannedFile, line: int) -> str:
-    place = f"{file.path}:{line}"
+    places = CellPlaces(file.cells)
+    place = places.show(file.path, line)
     for error in file.errors:
         if not file.functions or error.line == line:
-            where = f" (line {error.line})" if error.line else ""
+            where = f" ({_in_words(file, error.line)})" if error.line else ""
             return f"{place}: not checked: {error.reason}{where}"
     near = min(file.functions, key=lambda f: min(abs(f.line - line), abs(f.end_line - line)), default=None)
-    there = "the file has none" if near is None else f"the nearest is {near.name} in line {near.line}"
+    there = (
+        "the file has none" if near is None else f"the nearest is {near.name} in {_in_words(file, near.line)}"
+    )
     return f"{place}: only functions are checked, and this line is not in one; {there}"
+
+
+def _in_words(file: ScannedFile, line: int) -> str:
+    """A line of the code that was scanned, as its readers count it."""
+    if not file.cells:
+        return f"line {line}"
+    cell = CellPlaces(file.cells).find_cell(line)
+    return f"cell {cell.number}, line {line - cell.line + 1}"
 
 
 def _listing(
@@ -108,22 +146,22 @@ def _listing(
         yield f"{gutter} {code}".rstrip() + "\n"
 
 
-def _verdicts(file: ScannedFile, function: ScannedFunction, checker: Checker, colour: bool) -> Iterator[str]:
+def _verdicts(function: ScannedFunction, reasons: "_Reasons", colour: bool) -> Iterator[str]:
     """Each place that may be wrong, how sure that is, and whether it is reported."""
     if function.no_bug is None:
-        least = checker.detector.calibration.min_candidates
-        yield f"Not scored: the model was trained and measured on functions with at least {least} candidate changes.\n"
+        least = reasons.checker.detector.calibration.min_candidates
+        yield f"Not scored: the model was trained and measured on functions with at least {least} candidate changes"
+        yield ", and without commands of IPython.\n" if reasons.file.cells else ".\n"
         return
     yield (
         f"The model gives a probability of {function.no_bug:.3f} that this function has no bug. "
         "What may be wrong, most likely first:\n\n"
     )
-    reasons = _Reasons(file, checker)
     for suspect in function.suspects:
-        finding = suspect.finding
+        finding = CellPlaces(reasons.file.cells).finding(suspect.finding)
         sure = painted(f"{finding.confidence:.3f} {finding.tier}", LEVELS[finding.tier], colour=colour)
         yield f"{sure}  {finding.line}:{finding.column}  {finding.rule}  {visible(finding.message)}\n"
-        yield f"         {reasons.of(finding)}\n"
+        yield f"         {reasons.of(suspect.finding)}\n"
         for other in finding.alternatives:
             yield (
                 painted(
@@ -134,11 +172,12 @@ def _verdicts(file: ScannedFile, function: ScannedFunction, checker: Checker, co
 
 
 class _Reasons:
-    """Why a finding of a file is reported or not."""
+    """Why a finding of a file is reported or not, given by its place in the code that was scanned."""
 
     def __init__(self, file: ScannedFile, checker: Checker) -> None:
         settings, detector, baseline = checker.settings, checker.detector, checker.read_baseline()
-        self._file, self._settings, self._calibration = file, settings, detector.calibration
+        self.file, self.checker = file, checker
+        self._settings, self._calibration = settings, detector.calibration
         self._excluded = checker.excludes(file.file.path)
         self._reported = make_report([file], settings, detector, baseline=baseline).findings
         self._new = make_report([file], settings, detector, baseline=baseline, show_all=True).findings
@@ -146,20 +185,19 @@ class _Reasons:
 
     def of(self, finding: Finding) -> str:
         """The reason in one sentence."""
-        if finding in self._reported:
-            return (
-                "Reported."
-                if not self._excluded
-                else "Reported if the file is named: it is excluded otherwise."
-            )
-        if finding.rule not in self._settings.rules_for(self._file.file.path):
+        shown = CellPlaces(self.file.cells).finding(finding)
+        if shown in self._reported:
+            if self._excluded:
+                return "Reported if the file is named: it is excluded otherwise."
+            return "Reported."
+        if finding.rule not in self._settings.rules_for(self.file.file.path):
             return f"Not reported: {finding.rule} is disabled for this file."
-        for comment in self._file.suppressions:
+        for comment in self.file.suppressions:
             if comment.covers(finding):
-                return f"Not reported: suppressed by the comment in line {comment.line}."
-        if finding in self._new:
+                return f"Not reported: suppressed by the comment in {_in_words(self.file, comment.line)}."
+        if shown in self._new:
             return f"Not reported: {self._threshold()}."
-        if finding in self._all:
+        if shown in self._all:
             return "Not reported: it is in the baseline."
         least = self._calibration.bug_rate
         return f"Not reported: its confidence is below the assumed share of buggy functions ({least:.1%})."
