@@ -47,8 +47,8 @@ def why_section(content: dict[str, Any]) -> list[str]:
         f"Named first: {named_first}.",
         "",
         *_misuse(misuse),
-        "*Time*: seconds of one core for one explanation, by the size of the function. Large functions take no longer, since fewer of",
-        f"their parts are tried: here {number(content['left_out'])} parts were left out in all.",
+        "*Time*: seconds of processor time for one explanation, by the size of the function, on a shared machine. Beyond a few hundred nodes it",
+        f"grows no further, since only the nearest parts are tried: here {number(content['left_out'])} parts were left out in all.",
         "",
         *table(
             ["nodes, at most", "explanations", "median", "longest"],
