@@ -79,7 +79,7 @@ def test_a_planted_bug_is_found_and_repaired(shared_index: LocalIndex, data: st.
     module = extract(broken)
     (bug,) = [f for f in module.functions if (f.name, f.span[0]) == (function.name, function.span[0])]
     repair = rewrite.inverse(function.source)
-    expected = describe_fix(BugFix(function=bug, repair=repair, module=module))
+    expected = describe_fix(BugFix(function=bug, repair=repair, facts=module.facts))
     assert fix["pair"] == expected["pair"]
     assert {name: fix[name] for name in ("function", "start_line", "kind", "span", "after_text")} == {
         name: expected[name] for name in ("function", "start_line", "kind", "span", "after_text")

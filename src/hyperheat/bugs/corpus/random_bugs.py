@@ -15,8 +15,9 @@ from hyperheat.bugs.dataset import SPLITS
 from hyperheat.bugs.shards import write_shard
 from hyperheat.detector.sample import DENSE, Origin, Sample, make_sample
 from hyperheat.files import file_sha256
-from hyperheat.pycode import FunctionGraph, ModuleGraphs, SourceError, extract, extract_function
+from hyperheat.pycode import FunctionGraph, SourceError, extract_function, outline
 from hyperheat.pycode.calls.project import ProjectIndex
+from hyperheat.pycode.extraction import ModuleFacts
 from hyperheat.rewrites import Rewrite, candidates
 from hyperheat.rewrites.planting import MIN_CANDIDATES, choose_bugs, choose_together, plant, rank, seeded
 from hyperheat.workers.limits import time_limit
@@ -153,27 +154,32 @@ class _Package:
         if room <= 0:
             tally.dropped[_OVER_LIMIT] += len(lines)
             return
-        module = extract(self.sources.files[path], self.project.root / path, self.project)
-        tally.dropped["functions: too long"] += len(module.refused)
-        for function in module.functions:
-            if function.span[0] not in lines:
+        module = outline(self.sources.files[path], self.project.root / path, self.project)
+        for unread in module.functions:
+            if unread.line not in lines:
+                continue
+            if tally.functions >= room:
+                tally.dropped[_OVER_LIMIT] += 1
+                continue
+            try:
+                function = module.read(unread)
+            except SourceError:
+                tally.dropped["functions: too long"] += 1
                 continue
             rewrites = candidates(function)
             if len(rewrites) < MIN_CANDIDATES:
                 tally.dropped[f"functions: fewer than {MIN_CANDIDATES} candidates"] += 1
-            elif tally.functions >= room:
-                tally.dropped[_OVER_LIMIT] += 1
             else:
                 tally.functions += 1
                 tally.candidates.update(rewrite.kind for rewrite in rewrites)
-                yield from self._samples_of_function(path, function, rewrites, module, tally)
+                yield from self._samples_of_function(path, function, rewrites, module.facts, tally)
 
     def _samples_of_function(
         self,
         path: str,
         function: FunctionGraph,
         rewrites: tuple[Rewrite, ...],
-        module: ModuleGraphs,
+        facts: ModuleFacts,
         tally: _Tally,
     ) -> Iterator[Sample]:
         """The function as it is, with one bug each, then with many bugs each."""
@@ -187,7 +193,7 @@ class _Package:
         for bugs, place in planted:
             text, repairs = plant(bugs, function.source)
             try:
-                broken = extract_function(text, function, module.facts)
+                broken = extract_function(text, function, facts)
                 yield make_sample(broken, repairs, place, pairs=settings.pairs)
             except SourceError:
                 tally.dropped["bugs: the function cannot be read on its own"] += 1

@@ -18,6 +18,7 @@ from typing import Any
 from hyperheat.bugs.mining.prefilter import code_tokens, tokens
 from hyperheat.pycode import FunctionGraph, ModuleGraphs, SourceError, extract, extract_function
 from hyperheat.pycode.anchors import FunctionNode
+from hyperheat.pycode.extraction import ModuleFacts
 from hyperheat.pycode.syntax.python_source import PythonSource
 from hyperheat.rewrites import Rewrite, Span, candidates, place
 
@@ -130,7 +131,8 @@ class BugFix:
 
     function: FunctionGraph
     repair: Rewrite
-    module: ModuleGraphs
+    facts: ModuleFacts
+    """Of the module that the function is in."""
 
     @property
     def repaired_source(self) -> str:
@@ -139,7 +141,7 @@ class BugFix:
 
     def repaired(self) -> FunctionGraph:
         """The function after the repair; raises SourceError where it cannot be read alone."""
-        return extract_function(self.repaired_source, self.function, self.module.facts)
+        return extract_function(self.repaired_source, self.function, self.facts)
 
 
 def find_fix(before: bytes, after: bytes, read: Callable[[], ModuleGraphs]) -> BugFix:
@@ -163,7 +165,7 @@ def find_function_fix(
         raise NoFix("a default value or decorator changes")
     for rewrite in fitting(candidates(function), function.source, _text(target, source)):
         if same(_rewritten(rewrite, function), target):
-            return BugFix(function=function, repair=rewrite, module=module)
+            return BugFix(function=function, repair=rewrite, facts=module.facts)
     raise NoFix("no candidate leads to the fixed function", function)
 
 
@@ -286,7 +288,7 @@ def describe_fix(fix: BugFix) -> dict[str, Any]:
 
 def _role(fix: BugFix, span: Span) -> str:
     """The type and field of the parent of the innermost node around a span."""
-    source, start = fix.module.facts.source, fix.function.syntax.start_of_lines
+    source, start = fix.facts.source, fix.function.syntax.start_of_lines
     node: ast.AST = fix.function.syntax.function
     role = ""
     while True:

@@ -21,7 +21,7 @@ from hyperheat.bugs.mining.references import AnyReference, Reference, ReleaseRef
 from hyperheat.bugs.mining.registry import Registry
 from hyperheat.bugs.mining.repository import GitError, Objects, Repository, find_repository
 from hyperheat.detector.sample import Origin, Sample, make_sample
-from hyperheat.pycode import FunctionGraph, ModuleGraphs, extract
+from hyperheat.pycode import FunctionGraph, ModuleGraphs, extract, outline
 from hyperheat.pycode.calls.project import ProjectIndex
 from hyperheat.rewrites import candidates, place
 from hyperheat.workers.limits import time_limit
@@ -258,12 +258,13 @@ def _find_fix(reference: ReleaseReference, sources: PackageSources, project: Pro
     contents = sources.files.get(reference.path)
     if contents is None:
         raise _Missing("the file")
-    module = extract(contents, project.root / reference.path, project)
-    for function in module.functions:
-        if function.name == reference.function and function.span[0] == reference.start_line:
+    module = outline(contents, project.root / reference.path, project)
+    for unread in module.functions:
+        if unread.name == reference.function and unread.line == reference.start_line:
+            function = module.read(unread)
             for repair in candidates(function):
                 if repair.kind == reference.kind:
-                    fix = BugFix(function=function, repair=repair, module=module)
+                    fix = BugFix(function=function, repair=repair, facts=module.facts)
                     described = describe_fix(fix)
                     if (
                         described["span"] == list(reference.span)
