@@ -15,6 +15,7 @@ from typing import TypeVar
 import numpy as np
 
 from hyperheat.pycode.anchors import FunctionNode
+from hyperheat.pycode.syntax.newer_syntax import name_newer_syntax
 from hyperheat.pycode.syntax.traversal import levels
 from hyperheat.source_encoding import SlowEncodingError, decode
 
@@ -156,7 +157,7 @@ class PythonSource:
 
         Only `interactive` source, as in a notebook, may await outside of functions.
         """
-        module = _or_refuse(self, lambda: ast.parse(self.text))
+        module = _or_refuse(self, lambda: ast.parse(self.text), newer=True)
         _check_depth(module, self)
         # What only the compiler sees: a `break` outside of loops, two parameters of one name, ...
         flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if interactive else 0
@@ -198,7 +199,8 @@ def _columns_of_bytes(line: str) -> list[int]:
     return columns
 
 
-def _or_refuse(source: PythonSource, read: Callable[[], Result]) -> Result:
+def _or_refuse(source: PythonSource, read: Callable[[], Result], *, newer: bool = False) -> Result:
+    """What can be read, or a SourceError; `newer` syntax is named if parsing fails for it."""
     path = source.path
     try:
         with warnings.catch_warnings():
@@ -209,7 +211,8 @@ def _or_refuse(source: PythonSource, read: Callable[[], Result]) -> Result:
             "too many"
         )  # nested parentheses, levels of indentation, nested blocks
         kind = TooMuchSource if too_much else SourceError
-        raise kind(path, error.lineno, f"not valid Python 3: {error.msg}") from None
+        named = name_newer_syntax(source.text, error) if newer and not too_much else None
+        raise kind(path, error.lineno, named or f"not valid Python 3: {error.msg}") from None
     except (RecursionError, MemoryError):
         raise TooMuchSource(path, None, f"syntax nested more than {MAX_DEPTH} levels deep") from None
     except ValueError as error:  # for example an integer literal with more digits than Python converts
