@@ -181,8 +181,22 @@ def test_findings_that_cannot_be_explained_are_counted(
     lost = [finding for finding in explained.findings if finding.why is None]
     assert {finding.path for finding in lost} == {scanned[0].path}
     assert explained.summary.notes[-1] == (
-        f"{len(lost)} of {len(report.findings)} findings could not be explained within the limits."
+        f"{len(lost)} of {len(report.findings)} findings could not be explained."
     )
+
+
+def test_an_interruption_leaves_the_findings(scanned: list[ScannedFile], detector: Detector) -> None:
+    report = report_on(scanned, detector)
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    explained = explain_findings(report, scanned, detector, jobs=1, progress=interrupt)
+    assert [replace(finding, why=None) for finding in explained.findings] == list(report.findings)
+    done = sum(finding.why is not None for finding in explained.findings)
+    assert 0 < done < len(report.findings)
+    left = len(report.findings) - done
+    assert explained.summary.notes[-1] == f"{left} of {len(report.findings)} findings could not be explained."
 
 
 def test_one_place_agrees_with_the_scan(detector: Detector) -> None:

@@ -111,23 +111,30 @@ def explain_findings(
     limits: Limits = LIMITS,
     progress: Callable[[], object] = lambda: None,
 ) -> Report:
-    """The report with every finding explained; a note says how many could not be."""
+    """The report with every finding explained; a note says how many are not, because of a limit or an interruption."""
     explained: dict[Finding, Finding] = {}
     work, scanned = _Work(detector, limits), {file.path: file for file in files}
-    for job, result in run_in_workers(work, _jobs(report, scanned), detector, workers=jobs, limits=limits):
-        places = result.parts if isinstance(result, Lost) else result
-        for finding, place in zip(job.findings, places, strict=False):
-            if place is not None:
-                file = scanned[finding.path]
-                made = CellPlaces(file.cells).finding(read_explained(place, file.file, detector.calibration))
-                explained[finding] = replace(finding, why=made.why)
-        for _ in job.findings:
-            progress()
+    try:
+        for job, result in run_in_workers(
+            work, _jobs(report, scanned), detector, workers=jobs, limits=limits
+        ):
+            places = result.parts if isinstance(result, Lost) else result
+            for finding, place in zip(job.findings, places, strict=False):
+                if place is not None:
+                    file = scanned[finding.path]
+                    made = CellPlaces(file.cells).finding(
+                        read_explained(place, file.file, detector.calibration)
+                    )
+                    explained[finding] = replace(finding, why=made.why)
+            for _ in job.findings:
+                progress()
+    except KeyboardInterrupt:
+        pass  # the findings are there
     notes = (*report.summary.notes, METHOD) if report.findings else report.summary.notes
     if lost := len(report.findings) - len(explained):
         notes = (
             *notes,
-            f"{lost} of {len(report.findings)} findings could not be explained within the limits.",
+            f"{lost} of {len(report.findings)} findings could not be explained.",
         )
     return replace(
         report,

@@ -154,7 +154,7 @@ def _check(
         baseline = _write_baseline(scan, quiet=view.quiet)
     report = scan.report(baseline=baseline, show_all=view.show_all)
     report = arrange(report, by_confidence=view.by_confidence, top=view.top)
-    if view.why:
+    if view.why and not scan.interrupted:
         report = checker.explain(report, scan)
     _tell(report, scan, view)
     if not view.quiet:
