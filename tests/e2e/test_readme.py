@@ -106,7 +106,7 @@ def test_the_commands_of_the_checker_work(tmp_path):
     (tmp_path / "src" / "area.py").write_text("def area(width, height):\n    return width * height\n")
     lines = [line for block in blocks("console") for line in block.splitlines()]
     lines = [line for line in lines if re.match(r"\$ hyperheat (check|fix)", line)]
-    assert len(lines) == 2
+    assert len(lines) == 3
     for line in lines:
         words = line.partition("#")[0].removeprefix("$ hyperheat ").split()
         command = [sys.executable, "-m", "hyperheat", *words]

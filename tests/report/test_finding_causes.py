@@ -52,7 +52,7 @@ def test_the_picture_underlines_and_numbers_each_cause() -> None:
         "  1  0.030  `right` (line 3)\n"
         "  2  0.500  `left` (variable, lines 1, 2, 4, 5)\n"
         "  3  0.600  MayWrite at the place: which assignments reach it\n"
-        "Against it: without one of these, the confidence rises to\n"
+        "Against it: without one of these, the confidence of 0.941 rises to\n"
         "  4  0.990  `==` (line 4)\n"
         "40 parts were tried.\n"
     )
@@ -88,6 +88,15 @@ def test_without_causes_it_says_so() -> None:
     assert render_why(MISUSE, why, MERGE, colour=False) == (
         "Why: no single part decides it; without any of them the confidence stays near 0.941.\n1 part was tried.\n"
     )
+
+
+def test_with_nothing_but_what_speaks_against_it_only_that_is_listed() -> None:
+    rows = render_why(MISUSE, replace(WHY, causes=()), MERGE, colour=False).splitlines()
+    assert rows[-4:-1] == [
+        "",
+        "Against it: without one of these, the confidence of 0.941 rises to",
+        "  1  0.990  `==` (line 4)",
+    ]
 
 
 def test_places_over_several_lines() -> None:

@@ -135,13 +135,13 @@ def _list(why: FindingCauses, colour: bool) -> Iterator[str]:
     """The causes by number, the confidence without each, and how they were found."""
     numbered = number_causes(why)
     causes, against = numbered[: len(why.causes)], numbered[len(why.causes) :]
-    if not causes:
+    if not numbered:
         yield f"Why: no single part decides it; without any of them the confidence stays near {why.confidence:.3f}."
-    else:
+    if causes:
         yield f"Why: without one of these, the confidence of {why.confidence:.3f} falls to"
         yield from map(_row_of, causes)
     if against:
-        yield "Against it: without one of these, the confidence rises to"
+        yield f"Against it: without one of these, the confidence of {why.confidence:.3f} rises to"
         yield from map(_row_of, against)
     yield painted(count_parts(why), "faint", colour=colour)
 

@@ -38,13 +38,13 @@ def why_lines(finding: Finding, source: SourceText | None) -> Iterator[str]:
 def _lists(why: FindingCauses) -> Iterator[str]:
     numbered = number_causes(why)
     causes, against = numbered[: len(why.causes)], numbered[len(why.causes) :]
-    if not causes:
+    if not numbered:
         yield f"<p>No single part decides it; without any of them the confidence stays near {why.confidence:.3f}.</p>"
     if causes:
         yield f"<p>Without one of these, the confidence of {why.confidence:.3f} falls:</p>"
         yield from _list(causes)
     if against:
-        yield "<p>Against it: without one of these, the confidence rises:</p>"
+        yield f"<p>Against it: without one of these, the confidence of {why.confidence:.3f} rises:</p>"
         yield from _list(against)
     yield f'<p class="faint">{count_parts(why)}</p>'
 
