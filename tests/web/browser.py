@@ -83,9 +83,11 @@ class Browser:
             self.problems.append(f"dialog: {about}")
 
     def go(self, url: str) -> None:
-        """Open a page and wait until it is there."""
-        self.call("Page.navigate", url=url)
-        self.wait("document.readyState === 'complete' && location.href !== 'about:blank'")
+        """Open a page anew and wait until it is there."""
+        for address in ("about:blank", url):
+            self.call("Page.navigate", url=address)
+            scheme = address.partition(":")[0]
+            self.wait(f"document.readyState === 'complete' && location.href.startsWith('{scheme}:')")
 
     def run(self, script: str) -> Any:
         """The value of an expression in the page."""

@@ -12,9 +12,10 @@ from typing import Any, TypeVar
 from starlette.requests import Request
 
 from hyperheat.check.checker import Scan
+from hyperheat.check.explanations import ExplainedPlace, Target, read_explained
 from hyperheat.check.records import FileRecord, FunctionRecord, ListedFunction
 from hyperheat.check.scanned_files import ScannedFile, ScannedFunction, read_record
-from hyperheat.check.why import Why
+from hyperheat.report.cause_markup import why_lines
 from hyperheat.report.finding import LEVELS, Finding, Report
 from hyperheat.report.markup import finding_place, shown
 from hyperheat.report.rules import RULES
@@ -125,19 +126,21 @@ class CodeSite:
         looked = self._look(number, function)
         place = _place_of(request, looked.found)
         source = self._source(self._files[number])
-        address = f"why?file={number}&line={function.line}&place={place}&repair=0"
+        address = f"why?file={number}&line={function.line}&place={place}"
         finding = looked.found.suspects[place].finding
         reported = _key(finding) in self._reported
         return "\n".join(function_parts.place_view(looked.found, place, source, address, reported=reported))
 
     def _show_why(self, request: Request) -> str:
         number, function = self._asked(request)
-        looked = self._look(number, function)
-        place = whole(request, "place", among=range(len(looked.found.suspects)))
-        repairs = 1 + len(looked.found.suspects[place].finding.alternatives)
-        repair = whole(request, "repair", among=range(repairs))
-        why = self._ask(WhyJob(self._data(number), function.line, place, repair), Why)
-        return "\n".join(function_parts.why_view(why, looked.record.lines, function.line))
+        found = self._look(number, function).found
+        place = whole(request, "place", among=range(len(found.suspects)))
+        finding = found.suspects[place].finding
+        target = Target(finding.line, finding.column, finding.end_line, finding.end_column)
+        explained = self._ask(WhyJob(self._data(number), target), ExplainedPlace)
+        file = self._files[number]
+        why = read_explained(explained, file.file, self._scan.detector.calibration)
+        return "\n".join(why_lines(why, self._source(file)))
 
     def _show_graph(self, request: Request) -> str:
         number, function = self._asked(request)
@@ -179,7 +182,8 @@ class CodeSite:
             raise PageError(f"No answer: {error}.", 503) from None
         if isinstance(value, Refusal):
             raise PageError(f"No answer: {value.reason}.", 422)
-        assert isinstance(value, kind)
+        if not isinstance(value, kind):
+            raise PageError("The model has nothing to say here.", 422)
         return value
 
     def _data(self, number: int) -> bytes:

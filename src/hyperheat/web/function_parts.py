@@ -1,12 +1,10 @@
 """What is to be seen of one function, as parts of a page: heat map, repairs of a place, why, and the hypergraph."""
 
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import groupby
 
 from hyperheat.check.scanned_files import ScannedFile, ScannedFunction
-from hyperheat.check.why import Cause, Why
 from hyperheat.report.finding import Finding
 from hyperheat.report.listing import Piece
 from hyperheat.report.markup import finding_place, frame_lines, heat_legend, heat_lines, shown
@@ -15,7 +13,7 @@ from hyperheat.report.source import SourceText
 from hyperheat.web.bars import bar, message, share
 from hyperheat.web.look import CALLS, Drawing, RelationCount
 
-__all__ = ["function_view", "graph_view", "place_view", "why_view"]
+__all__ = ["function_view", "graph_view", "place_view"]
 
 _LEGEND = """<p class="legend">
 <span><svg width="8" height="8" aria-hidden="true"><circle class="key" cx="4" cy="4" r="3"/></svg> token</span>
@@ -107,7 +105,7 @@ def place_view(
                 f'<span class="faint">{share(also.confidence)}</span></li>'
             )
         yield "</ul>"
-    yield f'<section id="why" data-address="{shown(address)}"><h3>Why</h3><p class="faint">Asking the model…</p></section>'
+    yield f'<section id="why" data-address="{shown(address)}"><h4>Why</h4><p class="faint">Asking the model…</p></section>'
 
 
 def _other(finding: Finding, number: int) -> Finding:
@@ -128,40 +126,6 @@ def _inside(function: ScannedFunction, other: int, place: int) -> bool:
     """Whether one of two places contains the other."""
     one, two = (_span(function.suspects[index].finding) for index in (other, place))
     return (one[:2] <= two[:2] and two[2:] <= one[2:]) or (two[:2] <= one[:2] and one[2:] <= two[2:])
-
-
-def why_view(why: Why, starts: Sequence[int], first_line: int) -> Iterator[str]:
-    """What moved the score: parts of the function without which it is lower or higher."""
-    yield "<h3>Why</h3>"
-    yield (
-        f"<p>By the model, before calibration: probability <b>{share(why.probability)}</b> of this repair, "
-        f"<b>{share(why.no_bug)}</b> of no bug. What changes the first when it is taken away:</p>"
-    )
-    if not why.causes and not why.against:
-        yield "<p>No single part changes it noticeably.</p>"
-    for title, causes in (("Speaks for it", why.causes), ("Speaks against it", why.against)):
-        if causes:
-            yield f"<h4>{title}</h4>"
-            yield '<ul class="causes">'
-            yield from (_cause(cause, starts, first_line) for cause in causes)
-            yield "</ul>"
-    left_out = f", {why.left_out} not tried" if why.left_out else ""
-    yield f'<p class="faint">{why.tried} parts were removed one at a time{left_out}. '
-    yield "This says what the model looks at, not what is wrong with the code.</p>"
-
-
-def _cause(cause: Cause, starts: Sequence[int], first_line: int) -> str:
-    lines = sorted({first_line + bisect_right(starts, start) - 1 for start, _ in cause.spans})
-    where = ""
-    if lines and len(lines) <= 6:
-        where = f"line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines))}"
-    elif lines:
-        where = f"{len(lines)} lines"
-    return (
-        f'<li data-lines="{" ".join(map(str, lines))}" tabindex="0">'
-        f"{bar(abs(cause.change), f'{cause.change:+.3f}')}"
-        f'<span>{cause.kind} <code>{shown(cause.text)}</code> <span class="faint">{where}</span></span></li>'
-    )
 
 
 def graph_view(drawing: Drawing, function: ScannedFunction) -> Iterator[str]:

@@ -6,14 +6,14 @@ The functions of a file are found by their first lines. Nothing here needs a web
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
-from hyperheat.check.analysis import Detail, answer, make_question, rank_candidates, read_module, read_text
+from hyperheat.check.analysis import Detail, answer, make_question, read_module, read_text
+from hyperheat.check.explanations import ExplainedPlace, Target, explain_targets
 from hyperheat.check.records import FunctionRecord
 from hyperheat.check.scan import score_in_worker
-from hyperheat.check.why import Why, find_why
 from hyperheat.detector.detector import Detector
 from hyperheat.hypergraph import Hypergraph
 from hyperheat.hypergraph.overlay import Lane, TooManySpokes, draw_over
-from hyperheat.pycode import FunctionGraph, SourceError, TooMuchSource
+from hyperheat.pycode import FunctionGraph, SourceError
 from hyperheat.workers.limits import Limits
 
 __all__ = [
@@ -56,12 +56,10 @@ class PlacesJob:
 
 @dataclass(frozen=True, slots=True)
 class WhyJob:
-    """What moved the score of a repair of a place, both counted as in the record of a PlacesJob; the answer is a Why."""
+    """What moved the score of a place; the answer is an ExplainedPlace, or None if it cannot be explained."""
 
     data: bytes
-    line: int
-    place: int
-    repair: int
+    place: Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,21 +112,17 @@ class Looker:
     detector: Detector
     limits: Limits
 
-    def __call__(self, job: LookJob) -> FunctionRecord | Why | Drawing | Refusal:
+    def __call__(self, job: LookJob) -> FunctionRecord | ExplainedPlace | Drawing | Refusal | None:
+        score, calibration = partial(score_in_worker, self.detector, self.limits), self.detector.calibration
         try:
+            if isinstance(job, WhyJob):
+                return next(explain_targets(read_text(job.data), [job.place], score, calibration))
             function, text = _find(job.data, job.line)
             if isinstance(job, DrawJob):
                 return _draw(function, job.relations)
-            question = make_question(function, text)
-            score = partial(score_in_worker, self.detector, self.limits)
-            if isinstance(job, PlacesJob):
-                return answer(question, score, self.detector.calibration, _DETAIL)
-            candidate = rank_candidates(score(question.sample))[job.place][job.repair]
-            return find_why(question, score, candidate)
-        except (SourceError, TooMuchSource) as error:
+            return answer(make_question(function, text), score, calibration, _DETAIL)
+        except SourceError as error:
             return Refusal(error.problem)
-        except IndexError:
-            return Refusal("there is no such place in the function")
 
 
 @lru_cache(maxsize=4)

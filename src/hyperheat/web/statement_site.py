@@ -184,14 +184,14 @@ def _evidence_view(explanation: Explanation) -> Iterator[str]:
     )
     if explanation.effects:
         yield "<h3>What each qualifier does</h3>"
-        yield '<ul class="causes">'
+        yield '<ul class="weighed">'
         yield from (_effect(effect, answer.probability) for effect in explanation.effects)
         yield "</ul>"
     if not explanation.support:
         yield "<p>No statement of the model is near.</p>"
         return
     yield "<h3>Nearest statements</h3>"
-    yield '<ul class="causes">'
+    yield '<ul class="weighed">'
     for support in explanation.support:
         yield f"<li>{bar(min(support.closeness, 1.0))}<span>{shown(str(support.statement))}</span></li>"
     yield "</ul>"

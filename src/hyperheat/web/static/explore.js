@@ -163,14 +163,6 @@ function move_in_code(event) {
   next.focus();
 }
 
-function mark_cause(event) {
-  const cause = event.target.closest?.("[data-lines]");
-  const lines = cause && event.type !== "mouseout" && event.type !== "focusout" ? cause.dataset.lines.split(" ") : [];
-  for (const line of all("#panel-heat .line")) {
-    line.classList.toggle("cause", lines.includes(line.querySelector(".number").textContent));
-  }
-}
-
 // The hypergraph.
 
 async function draw(relations) {
@@ -315,7 +307,6 @@ function start_code() {
     const other = event.target.closest("button[data-place]");
     if (other) open_place(`place=${other.dataset.place}`);
   });
-  for (const type of ["mouseover", "mouseout", "focusin", "focusout"]) byId("details").addEventListener(type, mark_cause);
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Escape") return;
     if (document.querySelector(".overlay.chosen")) return choose_edges([]);
