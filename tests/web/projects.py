@@ -1,5 +1,6 @@
 """A project to look at: planted bugs, and names and code that mean harm."""
 
+import json
 import os
 from pathlib import Path
 
@@ -67,6 +68,14 @@ def write_project(folder: Path) -> None:
     (folder / "dos.py").write_bytes(
         b"def pick(items, default):\r\n    for item in items:\r\n        return items\r\n    return default\r\n"
     )
+    cells = ["%matplotlib inline\nlimit = 3\n", "!ls\n", "\n\n" + HOSTILE]
+    notebook = {
+        "cells": [{"cell_type": "code", "metadata": {}, "outputs": [], "source": cell} for cell in cells],
+        "metadata": {},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+    (folder / "book.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
     if os.name == "posix":
         name = os.fsencode(folder) + b"/odd\xff.py"
         Path(os.fsdecode(name)).write_text(HOSTILE, encoding="utf-8")

@@ -87,6 +87,25 @@ def test_a_place_is_shown_with_its_repairs_and_why(pages: Pages):
     assert pages.get("place", file=number, line=line, place=place) == text
 
 
+def test_functions_of_notebooks_have_the_lines_of_their_cells(pages: Pages):
+    number = pages.number("book.ipynb")
+    (function,) = next(file for file in pages.scan.files if file.path.endswith("book.ipynb")).functions
+    text = pages.get("function", file=number, line=function.line)
+    assert re.search(r"book\.ipynb:cell 3, lines 3 to 8", text)
+    assert re.findall(r'<span class="number">(\d+)</span>', text) == [str(line) for line in range(3, 9)]
+    (finding,) = (finding for finding in pages.report.findings if finding.path.endswith("book.ipynb"))
+    at = f"{finding.line}:{finding.column}:{finding.end_line}:{finding.end_column}"
+    assert f'data-line="{function.line}" data-at="{at}"' in pages.get("")
+    place = pages.get("place", file=number, line=function.line, at=at)
+    assert "Not reported" not in place
+    assert '<span class="number">7</span><code>        return <mark>items</mark>' in place
+    drawing = pages.get("graph", file=number, line=function.line)
+    assert re.findall(r'class="lineno"[^>]*>(\d+)<', drawing) == [str(line) for line in range(3, 9)]
+    why = pages.get("why", file=number, line=function.line, place=0)
+    assert '<span class="number">7</span><code>        return <mark>' in why
+    assert re.search(r"`items?` \((variable, )?lines? [3-8]", why)
+
+
 def test_lines_that_end_in_two_characters(pages: Pages):
     number = pages.number("dos.py")
     text = pages.get("function", file=number, line=1)

@@ -57,10 +57,17 @@ class Lane:
     named: bool = False
 
 
-def draw_over(graph: Hypergraph, lines: Sequence[str], *, first_line: int, lanes: Sequence[Lane]) -> str:
+def draw_over(
+    graph: Hypergraph,
+    lines: Sequence[str],
+    *,
+    first_line: int,
+    lanes: Sequence[Lane],
+    shown_line: int | None = None,
+) -> str:
     """Draw the edges of some relations over the lines, the first of which has the number `first_line` in the spans.
 
-    Raises TooManySpokes.
+    Beside it stands that number, or `shown_line`. Raises TooManySpokes.
     """
     if graph.span is None:
         raise ValueError("graph: expected places of its nodes, got none")
@@ -71,7 +78,7 @@ def draw_over(graph: Hypergraph, lines: Sequence[str], *, first_line: int, lanes
         raise TooManySpokes(
             f"these relations join {spokes:,} nodes, more than the {MAX_SPOKES:,} that can be drawn"
         )
-    paper = _Paper(lines, first_line)
+    paper = _Paper(lines, first_line, first_line if shown_line is None else shown_line)
     anchors = _Anchors(graph, paper)
     by_lane: dict[int, list[_Box]] = defaultdict(list)
     for number, edge in chosen:
@@ -101,8 +108,8 @@ def draw_over(graph: Hypergraph, lines: Sequence[str], *, first_line: int, lanes
 class _Paper:
     """The text, and where each of its characters is."""
 
-    def __init__(self, lines: Sequence[str], first_line: int) -> None:
-        self._first = first_line
+    def __init__(self, lines: Sequence[str], first_line: int, shown_line: int) -> None:
+        self._first, self._shown = first_line, shown_line
         shown = [visible_code(*line[: 2 * _MOST_COLUMNS]) for line in lines]
         self._edges = [_running(map(columns, characters)) for characters in shown]
         self._texts = [_cut("".join(characters)) for characters in shown]
@@ -125,7 +132,7 @@ class _Paper:
     def draw(self) -> Iterator[str]:
         for index, text in enumerate(self._texts):
             y = _TOP + _ROW * index + _BASELINE
-            yield f'<text class="lineno" x="{_LEFT - 14:.0f}" y="{y:.1f}">{self._first + index}</text>'
+            yield f'<text class="lineno" x="{_LEFT - 14:.0f}" y="{y:.1f}">{self._shown + index}</text>'
             code = text.lstrip(" ")
             if code:
                 x = _LEFT + _CHARACTER * (len(text) - len(code))

@@ -4,17 +4,18 @@ import re
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from string import Template
 from typing import Any, TypeVar
 
 from starlette.requests import Request
 
+from hyperheat.check.cell_places import CellPlaces
 from hyperheat.check.checker import Scan
 from hyperheat.check.explanations import ExplainedPlace, Target, read_explained
 from hyperheat.check.records import FileRecord, FunctionRecord, ListedFunction
-from hyperheat.check.scanned_files import ScannedFile, ScannedFunction, read_record
+from hyperheat.check.scanned_files import ScannedFile, ScannedFunction, Sources, read_record
 from hyperheat.report.cause_markup import why_lines
 from hyperheat.report.finding import LEVELS, Finding, Report
 from hyperheat.report.markup import finding_place, shown
@@ -23,7 +24,7 @@ from hyperheat.report.source import SourceText
 from hyperheat.web import function_parts
 from hyperheat.web.bars import message
 from hyperheat.web.desk import Desk, DeskError
-from hyperheat.web.look import Drawing, DrawJob, LookJob, PlacesJob, Refusal, WhyJob
+from hyperheat.web.look import Drawing, DrawJob, LookJob, PlacesJob, Refusal, Source, WhyJob
 from hyperheat.web.serving import PageError, Reader, texts, whole
 
 __all__ = ["MAX_FILES", "MAX_FINDINGS", "CodeSite"]
@@ -85,7 +86,7 @@ class CodeSite:
     def _item(self, number: int, finding: Finding) -> str:
         """A finding in the list; its attributes are what it is sorted and filtered by."""
         file = self._number.get(finding.path, -1)
-        function = self._around(file, finding.line) if file >= 0 else None
+        function = self._around(file, finding) if file >= 0 else None
         rule = RULES[finding.rule]
         at = f"{finding.line}:{finding.column}:{finding.end_line}:{finding.end_column}"
         line = 0 if function is None else function.line
@@ -99,8 +100,11 @@ class CodeSite:
             f'<span class="where">{finding_place(finding)} &middot; {shown(rule.name)}</span></li>'
         )
 
-    def _around(self, file: int, line: int) -> ScannedFunction | None:
-        return next((f for f in self._files[file].functions if f.line <= line <= f.end_line), None)
+    def _around(self, number: int, finding: Finding) -> ScannedFunction | None:
+        """The function that a finding is in."""
+        file = self._files[number]
+        before = next((cell.line - 1 for cell in file.cells if cell.number == finding.cell), 0)
+        return next((f for f in file.functions if f.line <= before + finding.line <= f.end_line), None)
 
     def _file_item(self, number: int) -> str:
         file = self._files[number]
@@ -114,18 +118,15 @@ class CodeSite:
 
     def _show_function(self, request: Request) -> str:
         number, function = self._asked(request)
-        file = self._files[number]
-        return "\n".join(
-            function_parts.function_view(
-                file, number, function, self._look(number, function).found, self._source(file)
-            )
-        )
+        file, found = self._files[number], self._look(number, function).found
+        source = self._source(file, found.heat.source)
+        return "\n".join(function_parts.function_view(file, number, function, found, source))
 
     def _show_place(self, request: Request) -> str:
         number, function = self._asked(request)
         looked = self._look(number, function)
         place = _place_of(request, looked.found)
-        source = self._source(self._files[number])
+        source = self._source(self._files[number], looked.found.heat.source)
         address = f"why?file={number}&line={function.line}&place={place}"
         finding = looked.found.suspects[place].finding
         reported = _key(finding) in self._reported
@@ -133,14 +134,15 @@ class CodeSite:
 
     def _show_why(self, request: Request) -> str:
         number, function = self._asked(request)
-        found = self._look(number, function).found
-        place = whole(request, "place", among=range(len(found.suspects)))
-        finding = found.suspects[place].finding
+        looked, file = self._look(number, function), self._files[number]
+        place = whole(request, "place", among=range(len(looked.found.suspects)))
+        finding = looked.joined.suspects[place].finding
         target = Target(finding.line, finding.column, finding.end_line, finding.end_column)
         explained = self._ask(WhyJob(self._data(number), target), ExplainedPlace)
-        file = self._files[number]
-        why = read_explained(explained, file.file, self._scan.detector.calibration)
-        return "\n".join(why_lines(why, self._source(file)))
+        why = CellPlaces(file.cells).finding(
+            read_explained(explained, file.file, self._scan.detector.calibration)
+        )
+        return "\n".join(why_lines(why, self._source(file, why.source)))
 
     def _show_graph(self, request: Request) -> str:
         number, function = self._asked(request)
@@ -148,7 +150,8 @@ class CodeSite:
         if (chosen := texts(request, "relations", longest=6_000, most=1)) != []:
             numbers = [number for number in chosen[0].split(",") if re.fullmatch("[0-9]{1,5}", number)]
             wanted = frozenset(map(int, numbers))
-        drawing = self._ask(DrawJob(self._data(number), function.line, wanted), Drawing)
+        shown_line = _in_cell(function, CellPlaces(self._files[number].cells)).line
+        drawing = self._ask(DrawJob(self._data(number), function.line, wanted, shown_line), Drawing)
         return "\n".join(function_parts.graph_view(drawing, function))
 
     def _asked(self, request: Request) -> tuple[int, ScannedFunction]:
@@ -168,7 +171,8 @@ class CodeSite:
         record = self._ask(PlacesJob(self._data(number), function.line), FunctionRecord)
         listed = ListedFunction(function.name, function.line, "")
         read = read_record(FileRecord((listed,), {"": record}), file.file, self._scan.detector.calibration)
-        looked = _Looked(record, read.functions[0])
+        joined = read.functions[0]
+        looked = _Looked(joined, _in_cell(joined, CellPlaces(file.cells)))
         with self._lock:
             self._looked[key] = looked
             while len(self._looked) > _KEPT:
@@ -186,14 +190,16 @@ class CodeSite:
             raise PageError("The model has nothing to say here.", 422)
         return value
 
-    def _data(self, number: int) -> bytes:
+    def _data(self, number: int) -> Source:
         data = self._files[number].data()
         if data is None:
             raise _changed(self._files[number])
-        return data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass")
+        data = data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass")
+        return Source(data, bool(self._files[number].cells))
 
-    def _source(self, file: ScannedFile) -> SourceText:
-        text = file.text()
+    def _source(self, file: ScannedFile, name: str) -> SourceText:
+        """The text of a file, or of a cell of it."""
+        text = Sources([file]).get(name)
         if text is None:
             raise _changed(file)
         return text
@@ -201,8 +207,17 @@ class CodeSite:
 
 @dataclass(frozen=True, slots=True)
 class _Looked:
-    record: FunctionRecord
+    """All places of a function, with the lines of the whole code of a notebook and with those of its cell."""
+
+    joined: ScannedFunction
     found: ScannedFunction
+
+
+def _in_cell(function: ScannedFunction, cells: CellPlaces) -> ScannedFunction:
+    """A function with the places of its cell, as reports have them."""
+    heat = cells.heat(function.heat)
+    suspects = tuple(replace(one, finding=cells.finding(one.finding)) for one in function.suspects)
+    return replace(function, line=heat.line, end_line=heat.end_line, suspects=suspects, heat=heat)
 
 
 def _changed(file: ScannedFile) -> PageError:
@@ -222,7 +237,7 @@ def _place_of(request: Request, function: ScannedFunction) -> int:
 
 
 def _key(finding: Finding) -> tuple[str | int, ...]:
-    return finding.path, finding.line, finding.column, finding.end_line, finding.end_column, finding.message
+    return finding.source, finding.line, finding.column, finding.end_line, finding.end_column, finding.message
 
 
 def _peak(function: ScannedFunction) -> float:

@@ -32,7 +32,7 @@ def function_view(
     """The head of a function, with a choice of all functions of its file, and its heat map; `found` has all places."""
     yield '<header class="head">'
     yield f"<h2>{shown(function.name)}</h2>"
-    yield f'<p class="faint">{shown(file.path)}, lines {function.line} to {function.end_line}</p>'
+    yield f'<p class="faint">{shown(found.heat.source)}, lines {found.line} to {found.end_line}</p>'
     yield f'<label>Function <select id="function" data-file="{number}">'
     for other in file.functions:
         chosen = " selected" if other.line == function.line else ""

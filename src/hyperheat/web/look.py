@@ -6,14 +6,16 @@ The functions of a file are found by their first lines. Nothing here needs a web
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
-from hyperheat.check.analysis import Detail, answer, make_question, read_module, read_text
+from hyperheat.check.analysis import Detail, answer, line_starts, make_question, read_outline, read_text
 from hyperheat.check.explanations import ExplainedPlace, Target, explain_targets
+from hyperheat.check.notebook import read_notebook
+from hyperheat.check.notebook_analysis import join_cells
 from hyperheat.check.records import FunctionRecord
 from hyperheat.check.scan import score_in_worker
 from hyperheat.detector.detector import Detector
 from hyperheat.hypergraph import Hypergraph
 from hyperheat.hypergraph.overlay import Lane, TooManySpokes, draw_over
-from hyperheat.pycode import FunctionGraph, SourceError
+from hyperheat.pycode import FunctionGraph, ModuleOutline, SourceError
 from hyperheat.workers.limits import Limits
 
 __all__ = [
@@ -26,6 +28,7 @@ __all__ = [
     "PlacesJob",
     "Refusal",
     "RelationCount",
+    "Source",
     "WhyJob",
 ]
 
@@ -47,10 +50,18 @@ CALLS = len(_FAMILIES)
 
 
 @dataclass(frozen=True, slots=True)
+class Source:
+    """The bytes of a file; the lines of a notebook are those of the code of all its cells together."""
+
+    data: bytes
+    is_notebook: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class PlacesJob:
     """Every place of the function that begins in a line of a file, with its repairs; the answer is a FunctionRecord."""
 
-    data: bytes
+    source: Source
     line: int
 
 
@@ -58,7 +69,7 @@ class PlacesJob:
 class WhyJob:
     """What moved the score of a place; the answer is an ExplainedPlace, or None if it cannot be explained."""
 
-    data: bytes
+    source: Source
     place: Target
 
 
@@ -66,12 +77,13 @@ class WhyJob:
 class DrawJob:
     """A function with some of its relations, None for the usual ones; the answer is a Drawing.
 
-    Relations are numbered as in the answer.
+    Relations are numbered as in the answer. Its first line is shown with the number `shown_line`.
     """
 
-    data: bytes
+    source: Source
     line: int
     relations: frozenset[int] | None
+    shown_line: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,38 +127,59 @@ class Looker:
     def __call__(self, job: LookJob) -> FunctionRecord | ExplainedPlace | Drawing | Refusal | None:
         score, calibration = partial(score_in_worker, self.detector, self.limits), self.detector.calibration
         try:
+            code = _read(job.source)
             if isinstance(job, WhyJob):
-                return next(explain_targets(read_text(job.data), [job.place], score, calibration))
-            function, text = _find(job.data, job.line)
+                is_notebook, commands = job.source.is_notebook, code.commands
+                return next(
+                    explain_targets(
+                        code.text, [job.place], score, calibration, interactive=is_notebook, unjudged=commands
+                    )
+                )
+            function = code.find(job.line)
             if isinstance(job, DrawJob):
-                return _draw(function, job.relations)
-            return answer(make_question(function, text), score, calibration, _DETAIL)
+                return _draw(function, job.relations, job.shown_line)
+            if any(function.span[0] <= line <= function.span[2] for line in code.commands):
+                return FunctionRecord(line_starts(function))
+            question = make_question(function, code.text if "\r" in code.text else None)
+            return answer(question, score, calibration, _DETAIL)
         except SourceError as error:
             return Refusal(error.problem)
 
 
-@lru_cache(maxsize=4)
-def _functions(data: bytes) -> tuple[dict[int, FunctionGraph], str]:
-    text = read_text(data)
-    return {function.span[0]: function for function in read_module(text).functions}, text
+@dataclass(frozen=True, slots=True)
+class _Code:
+    """The text of a file, its functions, and the lines of a notebook that hold IPython's commands."""
 
+    text: str
+    module: ModuleOutline
+    commands: frozenset[int]
 
-def _find(data: bytes, line: int) -> tuple[FunctionGraph, str | None]:
-    """The function that begins in a line, and the text of its file if the lines of that end in another way."""
-    functions, text = _functions(data)
-    if line not in functions:
+    def find(self, line: int) -> FunctionGraph:
+        """The function that begins in a line."""
+        for function in self.module.functions:
+            if function.line == line:
+                return self.module.read(function)
         raise SourceError(None, line, "no function begins here")
-    return functions[line], text if "\r" in text else None
 
 
-def _draw(function: FunctionGraph, wanted: frozenset[int] | None) -> Drawing:
+@lru_cache(maxsize=4)
+def _read(source: Source) -> _Code:
+    if not source.is_notebook:
+        text = read_text(source.data)
+        return _Code(text, read_outline(text), frozenset())
+    joined = join_cells(read_notebook(source.data))
+    return _Code(joined.text, read_outline(joined.text, interactive=True), joined.commands)
+
+
+def _draw(function: FunctionGraph, wanted: frozenset[int] | None, shown_line: int) -> Drawing:
     graph = function.graph
     relations = _relations(graph, wanted)
     svg, problem = None, None
     try:
         lines = function.source.split("\n")
         lines = lines[: function.span[2] - function.span[0] + 1]
-        svg = draw_over(graph, lines, first_line=function.span[0], lanes=_lanes(relations))
+        first, lanes = function.span[0], _lanes(relations)
+        svg = draw_over(graph, lines, first_line=first, lanes=lanes, shown_line=shown_line)
     except TooManySpokes as error:
         problem = str(error)
     return Drawing(svg=svg, problem=problem, nodes=graph.num_nodes, relations=relations)

@@ -8,6 +8,7 @@ import sys
 import tempfile
 import webbrowser
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
@@ -125,13 +126,11 @@ def serve(app: App, made: socket.socket, address: Address, *, opened: bool) -> N
     )
     sys.stderr.write(f"Open {address.url} in your browser; press Ctrl-C to stop.\n")
     sys.stderr.flush()
-    with tempfile.TemporaryDirectory(prefix="hyperheat-") as folder:
-        if opened:
+    with tempfile.TemporaryDirectory(prefix="hyperheat-") if opened else nullcontext() as folder:
+        if folder is not None:
             webbrowser.open(_private_link(Path(folder), address).as_uri())
-        try:
+        with suppress(KeyboardInterrupt):  # uvicorn has ended by then
             uvicorn.Server(config).run(sockets=[made])
-        except KeyboardInterrupt:
-            return
 
 
 def _private_link(folder: Path, address: Address) -> Path:

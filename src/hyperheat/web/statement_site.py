@@ -3,11 +3,13 @@
 import json
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib.resources import files
 from string import Template
 
 from starlette.requests import Request
 
+from hyperheat.hypergraph import Hypergraph
 from hyperheat.hypergraph.draw import to_svg
 from hyperheat.kg.completion import Answer, Completer, Completion
 from hyperheat.kg.demo import QUESTIONS
@@ -24,6 +26,7 @@ MAX_ANSWERS = 20
 """The most answers to a question."""
 _SUGGESTIONS = 20
 _NEAR = 6  # statements that are shown as evidence
+_DRAWN = 3  # of these that are drawn
 _KNOWN = {
     "known": "in the statements of the model",
     "with other qualifiers": "in the statements of the model, with other qualifiers",
@@ -102,7 +105,7 @@ class StatementSite:
         rank = whole(request, "rank", among=range(1, len(completion) + 1))
         with self._lock:
             explanation = self._completer.explain(completion, rank, support=_NEAR)
-        return "\n".join(_evidence_view(explanation))
+        return "\n".join(_evidence_view(explanation, _completed(completion, explanation.answer)))
 
     def _ask(self, request: Request) -> Completion:
         try:
@@ -175,7 +178,7 @@ def _name(answer: Answer) -> str:
     return f'{shown(answer.label or "")} <span class="faint">{shown(answer.id)}</span>'
 
 
-def _evidence_view(explanation: Explanation) -> Iterator[str]:
+def _evidence_view(explanation: Explanation, completed: Statement) -> Iterator[str]:
     answer = explanation.answer
     yield f'<h2 class="message">{_name(answer)}</h2>'
     yield (
@@ -200,13 +203,27 @@ def _evidence_view(explanation: Explanation) -> Iterator[str]:
         "This is evidence from the data, and says nothing about the inside of the network.</p>"
     )
     yield "<h3>Neighbourhood</h3>"
-    drawing = to_svg(_neighbourhood([support.statement for support in explanation.support]), styled=False)
+    near = [support.statement for support in explanation.support[:_DRAWN]]
+    drawing = to_svg(_neighbourhood(completed, near), styled=False)
     yield f'<div class="canvas statements" role="region" tabindex="0" aria-label="Neighbourhood">{drawing}</div>'
-    yield '<p class="legend">Boxes are statements, ovals are entities, and the word on a line is the part of the entity.</p>'
+    yield '<p class="legend">Boxes are statements, ovals are entities, and the word on a line is the part of the entity. '
+    yield "The statement with a question mark is the completed one.</p>"
 
 
-def _neighbourhood(statements: list[Statement]):
-    return Statements.build(statements).to_hypergraph()
+def _completed(completion: Completion, answer: Answer) -> Statement:
+    """The question with the answer in its blank."""
+    (asked,) = completion.question.statements
+    slots = [asked.subject, asked.object, *(value for _, value in asked.qualifiers)]
+    slots[int(completion.question.blank[0])] = answer.label or answer.id
+    names = (name for name, _ in asked.qualifiers)
+    return Statement(slots[0], asked.relation, slots[1], tuple(zip(names, slots[2:], strict=True)))
+
+
+def _neighbourhood(completed: Statement, near: list[Statement]) -> Hypergraph:
+    """The completed statement and those near it; it is drawn as one of them if they hold it."""
+    known = any(replace(statement, qualifiers=()) == replace(completed, qualifiers=()) for statement in near)
+    more = [] if known else [replace(completed, relation=f"{completed.relation} ?")]
+    return Statements.build([*more, *near]).to_hypergraph()
 
 
 def _effect(effect: Effect, probability: float) -> str:
