@@ -102,6 +102,7 @@ def listen(port: int) -> tuple[socket.socket, Address]:
                 socket.SOL_SOCKET, socket.SO_REUSEADDR, 1
             )  # a port that was just left may be taken
         made.bind(("127.0.0.1", port))
+        made.listen()  # browsers that come before the server is ready wait
     except OSError as error:
         made.close()
         reason = "it is in use" if error.errno == errno.EADDRINUSE else error.strerror
