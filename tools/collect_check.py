@@ -17,7 +17,7 @@ from hyperheat.detector.calibration import Calibration
 from hyperheat.files import write_whole_text
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
-_CALIBRATION = {"model", "options", "calibration", "tiers"}
+_CALIBRATION = {"model", "options", "calibration", "tiers", "empty", "kinds", "surest"}
 _SPEED = {
     *("code", "files", "lines", "repeats", "jobs"),
     *("seconds", "changed_after", "over_pylint", "peak_mb"),
@@ -27,7 +27,10 @@ _SPEED = {
 def collect(calibration: Path, speed: Path, realbugs: Path | None, out: Path) -> None:
     """Read all that was given and write it as one file."""
     measured = _read(calibration, _CALIBRATION, "hyperheat bugs calibrate")
-    Calibration.parse(json.dumps(measured["calibration"]).encode())
+    if Calibration.from_plain(measured["calibration"]).alarms is None:
+        raise ValueError(
+            f"{calibration}: expected alarms on unedited code, got none: pass --unedited to bugs calibrate"
+        )
     if measured["options"]["realbugs"] != (realbugs is not None):
         raise ValueError(
             "realbugs: expected the folder that was given to hyperheat bugs calibrate, if one was"

@@ -27,4 +27,5 @@ def fixes_command(settings: dict[str, Any]) -> str:
     if "refs" not in settings:
         return f"hyperheat bugs mine REPOS/* --out REALBUGS{clean}"
     where = "".join(f" --where {condition}" for condition in settings["where"])
-    return f"hyperheat bugs realise {settings['refs']} --repos REPOS --out REALBUGS{where}{clean}"
+    repos = "" if "released" in settings["refs"] else " --repos REPOS"
+    return f"hyperheat bugs realise {settings['refs']}{repos} --out REALBUGS{where}{clean}"

@@ -1,4 +1,4 @@
-"""Fitting, drawing functions and choosing tiers; and the command on a small corpus with a scorer that knows."""
+"""Fitting and drawing functions; and the command on a small corpus with a scorer that knows."""
 
 import hashlib
 import json
@@ -8,16 +8,17 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from tests.check.scores import tiered
 from tests.detector.samples import all_samples
 
 from hyperheat.bugs.dataset import HEAD
 from hyperheat.bugs.held_out import draw_functions
 from hyperheat.bugs.shards import write_shard
-from hyperheat.cli.calibrate import calibrate_detector as command
+from hyperheat.cli.calibrate_detector import calibrate_detector as command
 from hyperheat.detector import Scorer
-from hyperheat.detector.calibration import HELD_OUT, REAL_FIXES, Calibration, Curve, Point, add_calibration
+from hyperheat.detector.calibration import HELD_OUT, REAL_FIXES, Calibration, add_calibration
 from hyperheat.detector.manifest import FILES, FORMAT, VERSION, read_folder
-from hyperheat.detector.measurement import Outcome, calibrate, choose_tiers, fit
+from hyperheat.detector.measurement import Outcome, calibrate, fit, measure_fixes
 from hyperheat.detector.sample import CLEAN, NO_BUG, Sample
 
 BODY = """
@@ -126,35 +127,6 @@ def test_findings_of_one_kind_cannot_be_fitted():
         fit(outcomes(np.zeros(3), np.zeros(3, bool)), bug_rate=0.05)
 
 
-def curve(*points: tuple[float, float, float]) -> Curve:
-    made = (
-        Point(confidence=c, precision=p, lower=low, recall=0.1, false_alarms=0.01) for c, p, low in points
-    )
-    return Curve(data=HELD_OUT, functions=10, bugs=5, bug_rate=0.05, error=0.0, points=tuple(made))
-
-
-@pytest.mark.parametrize(
-    ("points", "tiers"),
-    [
-        ([(0.1, 0.3, 0.2), (0.3, 0.5, 0.4), (0.6, 0.79, 0.6), (0.8, 0.81, 0.3)], {"A": 0.8, "B": 0.3}),
-        ([(0.1, 0.3, 0.2), (0.3, 0.55, 0.4), (0.6, 0.7, 0.6), (0.8, 0.75, 0.5)], {"A": 0.6, "B": 0.3}),
-        ([(0.3, 0.85, 0.7), (0.5, 0.9, 0.6), (0.6, 0.95, 0.5)], {"A": 0.5, "B": 0.3}),
-        ([(0.1, 0.2, 0.1), (0.5, 0.4, 0.3), (0.6, 0.45, 0.2)], {"A": 0.5, "B": 0.5}),
-        ([(0.1, 0.4, 0.35), (0.3, 0.6, 0.3)], {"A": 0.1, "B": 0.1}),
-    ],
-    ids=["both reached", "B alone reached", "A likely right", "none reached", "B never above A"],
-)
-def test_tiers_begin_where_their_precision_is_reached_or_is_surest(
-    points: list[tuple[float, float, float]], tiers: dict[str, float]
-):
-    assert choose_tiers(curve(*points)) == tiers
-
-
-def test_no_tiers_without_a_point():
-    with pytest.raises(ValueError, match="held-out packages: expected bugs that are found"):
-        choose_tiers(curve())
-
-
 def test_functions_come_as_they_are_and_with_one_bug(corpus: Path):
     drawn = list(draw_functions(corpus, "test", 1000))
     assert len(drawn) == 80
@@ -193,15 +165,28 @@ def test_a_split_without_samples_is_named(fixes: Path):
         list(draw_functions(fixes, "valid", 10))
 
 
+def test_real_fixes_are_measured_anew_with_the_same_map(corpus: Path, tmp_path: Path):
+    valid, test = (draw_functions(corpus, split, 4_000) for split in ("valid", "test"))
+    before = calibrate(KNOWING, valid, test).calibration
+    with_clean = write_folder(tmp_path, {"test/gnu": samples_of("gnu", 10)})
+    after = measure_fixes(KNOWING, before, draw_functions(with_clean, "test", 1000))
+    assert after.calibration.curves[0] == before.curves[0]
+    (real,) = after.calibration.curves[1:]
+    assert (real.data, real.functions, real.bugs) == (REAL_FIXES, 20, 10)
+    again = measure_fixes(KNOWING, after.calibration, draw_functions(with_clean, "test", 1000))
+    assert again.calibration == after.calibration
+    assert measure_fixes(KNOWING, before, ()).calibration is before
+
+
 def test_a_detector_that_knows_is_found_to_know(corpus: Path, fixes: Path):
     valid, test = (draw_functions(corpus, split, 4_000) for split in ("valid", "test"))
     measured = calibrate(KNOWING, valid, test, fixes=draw_functions(fixes, "test", 1000), bug_rate=0.2)
     held_out, real = measured.calibration.curves
     assert (held_out.data, held_out.functions, held_out.bugs) == (HELD_OUT, 80, 40)
     assert (real.data, real.functions - real.bugs) == (REAL_FIXES, 40)  # clean functions of held-out packages
-    assert held_out.bug_rate == real.bug_rate == 0.2
-    assert measured.calibration.at_precision(0.9).recall > 0.5
-    assert measured.calibration.tiers["A"] >= measured.calibration.tiers["B"]
+    quiet = next(point for point in held_out.points if not point.alarms)
+    assert quiet.found > 10  # with no alarm at all
+    assert (measured.calibration.alarms, measured.calibration.tiers) == (None, {})
     assert set(measured.outcomes) == {HELD_OUT, REAL_FIXES}
 
 
@@ -221,15 +206,7 @@ def exported(tmp_path: Path) -> Path:
 
 
 def calibration(slope: float) -> Calibration:
-    points = ((0.3, 0.61, 0.5), (0.6, 0.84, 0.7))
-    return Calibration(
-        slope=slope,
-        intercept=0.0,
-        bug_rate=0.05,
-        min_candidates=6,
-        tiers={"A": 0.6, "B": 0.3},
-        curves=(curve(*points),),
-    )
+    return replace(tiered(A=0.6, B=0.3), slope=slope)
 
 
 def test_a_folder_gets_its_calibration_and_another_replaces_it(exported: Path):
@@ -239,10 +216,15 @@ def test_a_folder_gets_its_calibration_and_another_replaces_it(exported: Path):
         assert Calibration.parse(read_folder(exported)["calibration.json"]) == calibration(slope)
     card = (exported / "MODEL_CARD.md").read_text()
     assert card.startswith(
-        "# A detector\n\n## Limits\n\n- Some.\n\n## What was measured\n\nPrecision holds if 5.0% of"
+        "# A detector\n\n## Limits\n\n- Some.\n\n## What was measured\n\nFunctions with fewer"
     )
     assert card.count("## What was measured") == 1
-    assert "| held-out packages | 10, 5 | A | 0.600 | 84.0% (70.0%) | 10.0% | 1.00% |" in card
+    assert "Alarms are findings in 1,000,000 functions of 100 packages outside the training data" in card
+    assert (
+        "| A | 1 alarm in 3,000 functions | 0.600 | 250 (at most 0.26 per 1,000 functions) | 100 of 100 (100.0%) |"
+        in card
+    )
+    assert "| safe repairs | 1 alarm in 30,000 functions | empty |  |  |" in card
 
 
 def test_a_changed_calibration_is_refused(exported: Path):
@@ -271,19 +253,18 @@ def test_the_command(
     monkeypatch.setattr(Scorer, "load", lambda folder: KNOWING)
     command(model=exported, data=corpus, realbugs=fixes, tag=("fix",), bug_rate=0.2)
     printed = capsys.readouterr()
-    assert "held-out packages: 80 functions, 40 with a bug, calibration error" in printed.out
-    assert "precision holds if 20.0% of functions have a bug" in printed.out
-    assert "tier A" in printed.out
+    assert "held-out packages: 80 functions, 40 with a bug; calibration error" in printed.out
+    assert "if 20.0% of functions have a bug" in printed.out
+    assert "no tiers: alarms were not measured (--unedited)" in printed.out
     assert "validation packages: 80 functions" in printed.err
     command(model=exported, data=corpus, bug_rate=0.2, json=True)
     content = json.loads(capsys.readouterr().out)
     written = Calibration.parse((exported / "calibration.json").read_bytes())
     assert content["calibration"]["slope"] == written.slope
-    assert content["options"] == {"limit": 4000, "tag": [], "without": [], "realbugs": False}
-    assert [(row["data"], row["tier"]) for row in content["tiers"]] == [(HELD_OUT, "A"), (HELD_OUT, "B")]
-    top = content["tiers"][0]
-    assert top["point"]["recall"] == sum(n for kind, (_, n) in top["kinds"].items() if kind != CLEAN) / 40
-    assert top["point"]["false_alarms"] == top["kinds"][CLEAN][1] / 40
+    assert content["options"]["limit"] == 4000
+    assert (content["options"]["realbugs"], content["options"]["unedited"]) == (False, False)
+    assert (content["tiers"], content["surest"]) == ({}, [])
+    assert "not measured" in content["empty"]["A"]
 
 
 def test_the_command_refuses_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
@@ -291,3 +272,19 @@ def test_the_command_refuses_in_one_line(tmp_path: Path, capsys: pytest.CaptureF
         command(model=tmp_path, data=tmp_path)
     assert ended.value.code == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "give at least one of --data, --realbugs and --unedited"),
+        ({"unedited": Path("a")}, "--unedited and --workspace are given together"),
+        ({"data": Path("a"), "workspace": Path("b")}, "--unedited and --workspace are given together"),
+    ],
+    ids=str,
+)
+def test_options_that_do_not_fit(options: dict, message: str, capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit) as ended:
+        command(model=Path("model"), **options)
+    assert ended.value.code == 2
+    assert message in capsys.readouterr().err

@@ -5,31 +5,38 @@ import hashlib
 import numpy as np
 
 from hyperheat.detector import SampleScores
+from hyperheat.detector.alarms import RATES, SAFE, AlarmPoint, Alarms
 from hyperheat.detector.calibration import HELD_OUT, Calibration, Curve, Point
 from hyperheat.detector.sample import Sample
 
-__all__ = ["CALIBRATION", "pseudo_scores", "scores_of"]
+__all__ = ["CALIBRATION", "pseudo_scores", "scores_of", "tiered"]
 
-CALIBRATION = Calibration(
-    slope=1.0,
-    intercept=0.0,
-    bug_rate=0.05,
-    min_candidates=1,
-    tiers={"A": 0.5, "B": 0.2},
-    curves=(
-        Curve(
-            data=HELD_OUT,
-            functions=200,
-            bugs=100,
-            bug_rate=0.05,
-            error=0.01,
-            points=(
-                Point(confidence=0.2, precision=0.6, lower=0.5, recall=0.7, false_alarms=0.1),
-                Point(confidence=0.5, precision=0.9, lower=0.8, recall=0.4, false_alarms=0.01),
-            ),
-        ),
-    ),
-)
+_RARE = {SAFE: 40_000, "A": 4_000, "B": 400, "C": 40}
+
+
+def tiered(**begins: float) -> Calibration:
+    """A calibration whose tiers begin at these confidences, each a little quieter than it has to be.
+
+    Confidence is the model's own probability, and every planted bug is found.
+    """
+    points = (
+        AlarmPoint(
+            confidence=sure, alarms=1_000_000 // _RARE[tier], upper=0.9 / _RARE[tier] + 0.1 * RATES[tier]
+        )
+        for tier, sure in sorted(begins.items(), key=lambda item: item[1])
+    )
+    found = (Point(confidence=sure, found=100, alarms=10) for sure in (0.2, 0.999))
+    return Calibration(
+        slope=1.0,
+        intercept=0.0,
+        bug_rate=0.05,
+        min_candidates=1,
+        curves=(Curve(data=HELD_OUT, functions=200, bugs=100, error=0.01, points=tuple(found)),),
+        alarms=Alarms(packages=100, functions=1_000_000, not_judged=10, points=tuple(points)),
+    )
+
+
+CALIBRATION = tiered(safe=0.97, A=0.5, B=0.2, C=0.05)
 """One under which confidence is the model's own probability."""
 
 

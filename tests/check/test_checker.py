@@ -71,9 +71,9 @@ def test_a_path_that_does_not_exist_is_an_error(tmp_path):
         check_paths([tmp_path / "absent"])
 
 
-def test_a_precision_that_is_not_reached_is_refused_before_the_scan(tmp_path):
-    with pytest.raises(ValueError, match="precision"):
-        check_paths([tmp_path], Settings(min_precision=1.0))
+def test_fewer_alarms_than_were_measured_are_refused_before_the_scan(tmp_path):
+    with pytest.raises(ValueError, match="max-alarms: expected a rate of alarms that was measured"):
+        check_paths([tmp_path], Settings(max_alarms=1e-6))
 
 
 def test_the_package_offers_its_functions():

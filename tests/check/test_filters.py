@@ -1,5 +1,6 @@
 """Which findings a report shows, and what it says of the others."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +14,10 @@ from hyperheat.check.discovery import FoundFile
 from hyperheat.check.filters import make_report
 from hyperheat.check.scanned_files import ScannedFile, Sources, read_record
 from hyperheat.check.settings import Settings, override_settings
+from hyperheat.detector.calibration import Calibration
 from hyperheat.detector.detector import Detector
 from hyperheat.report.finding import Model, ScanError
+from hyperheat.report.text import summarise
 
 DETECTOR = Detector(Path("nowhere"), "none", "0", CALIBRATION, "key")
 SOURCE = """def sure(a):
@@ -28,12 +31,12 @@ def guess(a, b, c, d, e):
 """
 
 
-def scan(text: str = SOURCE) -> ScannedFile:
+def scan(text: str = SOURCE, calibration: Calibration = CALIBRATION) -> ScannedFile:
     """In each function the first candidate has all but a tenth: 0.9 alone, otherwise shared by all of its place."""
     record = analyse_text(
-        text, (), lambda sample: scores_of(sample, _weights(len(sample.candidates))), CALIBRATION
+        text, (), lambda sample: scores_of(sample, _weights(len(sample.candidates))), calibration
     )
-    return read_record(record, FoundFile("a.py", Path("/a.py")), CALIBRATION, source=text)
+    return read_record(record, FoundFile("a.py", Path("/a.py")), calibration, source=text)
 
 
 def _weights(count: int) -> np.ndarray:
@@ -66,7 +69,8 @@ def test_the_best_tier_is_shown_and_the_others_are_counted():
         (options(tier="C"), ["sure", "unsure", "guess"]),
         (options(min_confidence=0.6), ["sure"]),
         (options(min_confidence=0.1), ["sure", "unsure", "guess"]),
-        (options(min_precision=0.6), ["sure", "unsure"]),
+        (options(max_alarms=2.5), ["sure", "unsure"]),
+        (options(max_alarms=0.3), ["sure"]),
         (options(tier="C", ignore=["HH1"]), ["sure"]),
         (options(tier="C", select=["HH201"]), []),
     ],
@@ -76,14 +80,27 @@ def test_tiers_thresholds_and_rules(settings, functions):
     assert [name for name, _, _ in shown(make_report([scan()], settings, DETECTOR))] == functions
 
 
-def test_a_threshold_from_a_precision_says_what_was_measured_and_on_what():
-    report = make_report([scan()], options(min_precision=0.9), DETECTOR)
-    assert report.summary.notes[0] == (
-        "Showing findings with a confidence of at least 0.5: 90% of them were right (at least 80%, with 97.5 % certainty) "
-        "on held-out packages with planted bugs, if 5.0% of functions have one."
-    )
-    with pytest.raises(ValueError, match=r"the best that was measured is 0\.90"):
-        make_report([scan()], options(min_precision=0.95), DETECTOR)
+def test_fewer_alarms_than_were_measured_are_refused():
+    with pytest.raises(ValueError, match=r"at least 0\.025 per 1,000 functions, got 0\.01"):
+        make_report([scan()], options(max_alarms=0.01), DETECTOR)
+
+
+def test_an_empty_tier_a_is_told_and_so_are_functions_that_were_not_judged():
+    detector = replace(DETECTOR, calibration=replace(CALIBRATION, alarms=None, min_candidates=2))
+    report = make_report([scan(calibration=detector.calibration)], Settings(tier="C"), detector)
+    assert shown(report) == []
+    note, *_ = report.summary.notes
+    assert note.startswith("Tier A is empty: the alarms of this model on unedited code were not measured")
+    assert (report.summary.functions, report.summary.too_small) == (3, 1)
+    assert not any("Tier A" in note for note in make_report([scan()], Settings(), DETECTOR).summary.notes)
+
+
+def test_a_finding_carries_the_rate_of_its_level_and_whether_its_repair_is_safe():
+    findings = make_report([scan()], Settings(), DETECTOR, show_all=True).findings
+    assert [(f.confidence, f.alarm_rate, f.safe) for f in findings if f.function == "sure"] == [
+        (0.9, 250 / 1_000_000, False)
+    ]
+    assert findings[0].worth == "tier A, 1 alarm in 4,000 functions"
 
 
 def test_comments_keep_findings_quiet_and_those_without_use_are_told():
@@ -110,11 +127,15 @@ def test_only_functions_that_changed_are_looked_at():
     assert report.summary.functions == 1
 
 
-def test_a_finding_less_sure_than_any_function_before_looking_is_none():
+def test_show_all_shows_even_what_has_no_tier_but_does_not_count_it_otherwise():
     names = ", ".join(f"a{i}" for i in range(30))
     file = scan(f"def f({names}):\n    return a0\n")
-    assert file.functions[0].suspects[0].finding.confidence < CALIBRATION.bug_rate
-    assert make_report([file], Settings(), DETECTOR, show_all=True).findings == ()
+    (suspect,) = file.functions[0].suspects
+    assert suspect.finding.tier == "D"
+    assert make_report([file], Settings(), DETECTOR, show_all=True).findings == (suspect.finding,)
+    quiet = make_report([file], Settings(tier="C"), DETECTOR)
+    assert (quiet.findings, quiet.heat) == ((), ())
+    assert "Hidden" not in summarise(quiet)
 
 
 def test_errors_of_the_search_and_of_the_scan_are_all_told():

@@ -1,6 +1,7 @@
 """Bugs planted in someone's own code: what is asked, what is told, and when nothing can be said."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ from tests.detector.samples import SOURCE
 from tests.detector.tiny_detector import CALIBRATION
 
 from hyperheat.check.discovery import FoundFile
-from hyperheat.check.planted_bugs import OfKind, Planted, measure_planted, plant_bugs
+from hyperheat.check.planted_bugs import Planted, measure_planted, plant_bugs
 from hyperheat.cli.calibrate import calibrate
 from hyperheat.detector.detector import Detector, load_detector
 from hyperheat.detector.measurement import Outcome
@@ -66,35 +67,20 @@ def outcomes(*, right: int, missed: int, alarms: int, quiet: int) -> Planted:
     return Planted(outcomes=made, files=7, unread=0)
 
 
-def test_much_code_gets_a_threshold():
+def test_every_tier_has_its_recall_and_its_alarms():
     own = measure_planted(outcomes(right=500, missed=500, alarms=1, quiet=999), CALIBRATION)
-    assert own.threshold == 0.5
-    assert (own.recall.value, own.false_alarms.value) == (0.5, 0.001)
-    assert own.recall.lower < 0.5 < own.recall.upper
-    assert own.kinds["literal"] == OfKind(planted=500, found=500, false_alarms=1)
-    assert own.kinds["argument-swap"] == OfKind(planted=500, found=0, false_alarms=0)
-    assert own.kinds["variable-misuse"] == OfKind(planted=0, found=0, false_alarms=0)
-    assert own.problem is None
-    assert own.recommended is not None
-    assert own.recommended.confidence == 0.01
-    assert own.recommended.precision == pytest.approx(1 / (1 + 19 * 0.001 / 0.5), abs=1e-4)
-    assert own.recommended.lower >= 0.5
+    assert list(own) == ["A", "B", "C"]  # what is safe to repair is a part of A
+    assert own["A"].threshold == 0.5
+    assert (own["A"].recall.value, own["A"].alarms.value) == (0.5, 0.001)
+    assert own["A"].recall.lower < 0.5 < own["A"].recall.upper
+    assert own["A"].kinds["literal"] == (500, 500)
+    assert own["A"].kinds["argument-swap"] == (500, 0)
+    assert own["A"].kinds["variable-misuse"] == (0, 0)
 
 
-@pytest.mark.parametrize(
-    ("planted", "problem"),
-    [
-        (outcomes(right=9, missed=91, alarms=0, quiet=100), "fewer than 10 planted bugs were found"),
-        (outcomes(right=50, missed=50, alarms=5, quiet=95), "precision reaches 34% at most"),
-        (outcomes(right=30, missed=30, alarms=0, quiet=60), "with so few functions, precision is only known"),
-    ],
-    ids=["few bugs", "many alarms", "few functions"],
-)
-def test_little_or_hard_code_gets_none_and_is_told_why(planted: Planted, problem: str):
-    own = measure_planted(planted, CALIBRATION)
-    assert own.recommended is None
-    assert own.problem is not None
-    assert own.problem.startswith(problem)
+def test_a_model_without_tiers_has_no_figures():
+    unmeasured = replace(CALIBRATION, alarms=None)
+    assert measure_planted(outcomes(right=5, missed=5, alarms=0, quiet=10), unmeasured) == {}
 
 
 def test_code_without_functions_is_refused():
@@ -107,27 +93,29 @@ def test_the_command(
 ):
     monkeypatch.chdir(code)
     before = {path: path.read_bytes() for path in code.iterdir()}
-    calibrate([Path()], model=detector.folder, jobs=1)
+    calibrate([Path()], model=str(detector.folder), jobs=1)
     printed = capsys.readouterr().out
     assert (
         "6 functions in 3 files, each unchanged and with one planted bug; 1 files could not be read"
         in printed
     )
-    assert "with the default settings (tier A, confidence 0.5 or more):" in printed
-    assert "Some of these may be real bugs" in printed
-    assert "no recommendation for this code, keep the default: fewer than 10" in printed
-    calibrate([Path()], model=detector.folder, jobs=1, seed=3, json=True)
+    assert "tier A: " in printed
+    assert "tier B and better: " in printed
+    assert " % of planted bugs are found, with the right repair (" in printed
+    assert " alarms per 1,000 unchanged functions (" in printed
+    assert "Alarms may be real bugs" in printed
+    assert "precision" not in printed
+    calibrate([Path()], model=str(detector.folder), jobs=1, seed=3, json=True)
     content = json.loads(capsys.readouterr().out)
     assert content["functions"] == 6
-    assert (content["seed"], content["bug_rate"], content["threshold"]) == (3, 0.05, 0.5)
-    assert content["recommended"] is None
-    assert sum(row["planted"] for row in content["kinds"].values()) == 6
+    assert (content["seed"], content["tiers"]["A"]["threshold"]) == (3, 0.5)
+    assert sum(planted for planted, _ in content["tiers"]["A"]["kinds"].values()) == 6
     assert {path: path.read_bytes() for path in code.iterdir()} == before
 
 
 def test_the_settings_of_the_code_hold(code: Path, detector: Detector, capsys: pytest.CaptureFixture[str]):
     (code / "pyproject.toml").write_text('[tool.hyperheat]\nexclude = ["one.py", "broken.py"]\njobs = 1\n')
-    calibrate([code], model=detector.folder, json=True)
+    calibrate([code], model=str(detector.folder), json=True)
     content = json.loads(capsys.readouterr().out)
     assert (content["files"], content["unread"], content["functions"]) == (2, 0, 4)
 
@@ -137,6 +125,6 @@ def test_the_command_refuses_in_one_line(
     code: Path, detector: Detector, model: str | None, capsys: pytest.CaptureFixture[str]
 ):
     with pytest.raises(SystemExit) as ended:
-        calibrate([code / "nothing"], model=detector.folder if model else code)
+        calibrate([code / "nothing"], model=str(detector.folder if model else code))
     assert ended.value.code == 2
     assert capsys.readouterr().err.count("\n") == 1

@@ -14,6 +14,8 @@ from hyperheat.check.settings import (
     override_settings,
 )
 
+MODEL = "tool.hyperheat.model: expected the name of an installed model, got {}; a folder can only be given with --model"
+
 
 def write(folder: Path, text: str) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
@@ -31,7 +33,8 @@ def test_all_settings_are_read(tmp_path):
         ignore = ["HH302"]
         exclude = ["gen/"]
         per-file-ignores = { "tests/" = ["HH3"], "*_old.py" = ["HH"] }
-        min-precision = 0.9
+        max-alarms = 0.9
+        model = "strict-2"
         tier = "B"
         fail-on = "C"
         baseline = "known.json"
@@ -50,7 +53,8 @@ def test_all_settings_are_read(tmp_path):
             (Globs.of(["tests/"], tmp_path), ("HH301", "HH302")),
             (Globs.of(["*_old.py"], tmp_path), ("HH101", "HH201", "HH301", "HH302", "HH401")),
         ),
-        min_precision=0.9,
+        max_alarms=0.9,
+        model="strict-2",
         tier="B",
         fail_on="C",
         baseline=tmp_path / "known.json",
@@ -83,8 +87,12 @@ def test_the_nearest_file_with_a_table_is_found_inside_of_the_repository(tmp_pat
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("min_precison = 0.9", "tool.hyperheat.min_precison: did you mean min-precision?"),
-        ("min-precision = 90", "tool.hyperheat.min-precision: expected a number from 0 to 1, got 90"),
+        ("max_alarm = 0.9", "tool.hyperheat.max_alarm: did you mean max-alarms?"),
+        ("max-alarms = 0", "tool.hyperheat.max-alarms: expected alarms per 1,000 functions, above 0, got 0"),
+        ("model = 'models/mine'", MODEL.format("'models/mine'")),
+        ("model = '..'", MODEL.format("'..'")),
+        ("model = '/tmp/model'", MODEL.format("'/tmp/model'")),
+        ("model = 3", MODEL.format("3")),
         ("min-confidence = true", "tool.hyperheat.min-confidence: expected a number from 0 to 1, got True"),
         ("jobs = 0", "tool.hyperheat.jobs: expected a whole number from 1, got 0"),
         ("tier = 'D'", "tool.hyperheat.tier: expected a tier of A, B, C, got 'D'"),
@@ -95,8 +103,8 @@ def test_the_nearest_file_with_a_table_is_found_inside_of_the_repository(tmp_pat
         ("baseline = 3", "tool.hyperheat.baseline: expected the path of a file, got 3"),
         ("per-file-ignores = ['a']", "tool.hyperheat.per-file-ignores: expected rules by glob, got ['a']"),
         (
-            "min-precision = 0.9\nmin-confidence = 0.5",
-            "tool.hyperheat: min-confidence and min-precision cannot be used together",
+            "max-alarms = 0.9\nmin-confidence = 0.5",
+            "tool.hyperheat: min-confidence and max-alarms cannot be used together",
         ),
     ],
 )
@@ -117,9 +125,9 @@ def test_files_that_are_no_settings(tmp_path, text):
 
 def test_the_command_line_wins(tmp_path):
     settings = Settings(min_confidence=0.5, tier="B", exclude=Globs.of(["x"], "/elsewhere"))
-    options = {"min-precision": 0.8, "tier": None, "exclude": ("y",), "jobs": 4, "baseline": Path("b.json")}
+    options = {"max-alarms": 0.8, "tier": None, "exclude": ("y",), "jobs": 4, "baseline": Path("b.json")}
     assert override_settings(settings, options, folder=tmp_path) == Settings(
-        min_precision=0.8,
+        max_alarms=0.8,
         tier="B",
         exclude=Globs.of(["y"], tmp_path),
         jobs=4,
@@ -127,5 +135,5 @@ def test_the_command_line_wins(tmp_path):
     )
     with pytest.raises(SettingsError, match=r"^--jobs: expected a whole number from 1, got -1$"):
         override_settings(settings, {"jobs": -1}, folder=tmp_path)
-    with pytest.raises(SettingsError, match="command line: min-confidence and min-precision"):
-        override_settings(settings, {"min-precision": 0.8, "min-confidence": 0.1}, folder=tmp_path)
+    with pytest.raises(SettingsError, match="command line: min-confidence and max-alarms"):
+        override_settings(settings, {"max-alarms": 0.8, "min-confidence": 0.1}, folder=tmp_path)

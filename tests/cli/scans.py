@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from tests.check.scores import CALIBRATION as PLAIN
+from tests.check.scores import tiered
 
 from hyperheat.check.cache import Cache
 from hyperheat.check.changes import Changes, read_old_files
@@ -26,7 +26,6 @@ from hyperheat.check.scan import LIMITS
 from hyperheat.check.scanned_files import ScannedFile, ScannedFunction, Suspect
 from hyperheat.check.suppressions import find_suppressions
 from hyperheat.cli import main
-from hyperheat.detector.calibration import Point
 from hyperheat.detector.detector import Detector
 from hyperheat.files import SkippedFile, read_regular
 from hyperheat.report import FileEdit, Finding, Fix, FunctionHeat, HeatSpan, Report, ScanError, SourceText
@@ -35,11 +34,7 @@ from hyperheat.workers.limits import Limits
 
 BUGGY = "def area(a, b):\n    return a * a  # 0.95\n\n\ndef scale(a, b):\n    return a - a  # 0.65\n"
 CLEAN = "def area(a, b):\n    return a * b\n"
-_POINTS = (
-    Point(confidence=0.3, precision=0.5, lower=0.4, recall=0.7, false_alarms=0.1),
-    Point(confidence=0.6, precision=0.9, lower=0.8, recall=0.4, false_alarms=0.01),
-)
-CALIBRATION = replace(PLAIN, tiers={"A": 0.8, "B": 0.6}, curves=(replace(PLAIN.held_out, points=_POINTS),))
+CALIBRATION = tiered(safe=0.93, A=0.8, B=0.6, C=0.05)
 _FUNCTION = re.compile(r"def (\w+)\(")
 _BUG = re.compile(r"(?P<before>.*) (?P<wrong>a)  # (?P<confidence>0\.\d+)")
 
@@ -162,6 +157,8 @@ def _finding(path: str, function: str, line: int, bug: re.Match[str]) -> Finding
         message="did you mean `b` instead of `a`?",
         confidence=confidence,
         tier=CALIBRATION.tier(confidence),
+        alarm_rate=CALIBRATION.rate(confidence),
+        safe=CALIBRATION.is_safe(confidence),
         fix=Fix((FileEdit(line=line, column=start, end_line=line, end_column=end, text="b"),)),
     )
 
@@ -223,7 +220,7 @@ def project(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pyt
     monkeypatch.setattr("hyperheat.cli.explain_line.scan_data", fake_scan_data)
     monkeypatch.setattr("hyperheat.cli.explain_line.explain_place", fake_explain_place)
     monkeypatch.setattr("hyperheat.check.checker.explain_findings", fake_explain_findings)
-    monkeypatch.setattr("hyperheat.check.checker.load_detector", lambda folder: detector)
+    monkeypatch.setattr("hyperheat.check.installed_models.load_model", lambda text: detector)
     monkeypatch.chdir(tmp_path)
     for name in ("NO_COLOR", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)

@@ -14,7 +14,7 @@ from tests.cli.scans import BUGGY, CLEAN, Project
 from hyperheat.report import RULES
 
 FRAME = """\
-HH101 variable-misuse: did you mean `b` instead of `a`?  [confidence 0.950, tier A]
+HH101 variable-misuse: did you mean `b` instead of `a`?  [tier A, 1 alarm in 40,000 functions]
  --> a.py:2:16 in area
   |
 1 | def area(a, b):
@@ -142,7 +142,7 @@ def test_statistics_take_the_place_of_findings(project: Project):
     assert len(places((project.folder / "all.json").read_text())) == 3
     _, out, _ = project.run("check", "--statistics", "--output-format", "json")
     assert json.loads(out) == [
-        {"rule": "HH101", "name": "variable-misuse", "count": 2, "tiers": {"A": 2, "B": 0, "C": 0}},
+        {"rule": "HH101", "name": "variable-misuse", "count": 2, "tiers": {"A": 2, "B": 0, "C": 0, "D": 0}},
         {"rule": "HH900", "name": "not-parsed", "count": 1, "tiers": None},
     ]
     code, _, err = project.run("check", "--statistics", "--output-format", "sarif")
@@ -237,18 +237,23 @@ def test_an_output_may_be_a_device_and_stays_one(project: Project):
     assert Path("/dev/null").is_char_device()
 
 
-def test_a_precision_is_told_with_what_was_measured(project: Project):
+def test_as_many_findings_as_a_rate_of_alarms_allows(project: Project):
     project.write(a=BUGGY)
-    code, out, err = project.run("check", "--min-precision", "0.9", "--output-format", "json")
+    code, out, _ = project.run("check", "--max-alarms", "2.5", "--output-format", "json")
     assert code == 1
     assert places(out) == [("a.py", 2, "A"), ("a.py", 6, "B")]
-    (note,) = json.loads(out)["summary"]["notes"]
-    assert "confidence of at least 0.6" in note
-    assert "90%" in note
-    assert "80%" in note
-    assert "held-out packages" in note
-    assert "5.0%" in note
-    assert note in err
+    assert places(project.run("check", "--max-alarms", "2.4", "--output-format", "json").out) == [
+        ("a.py", 2, "A")
+    ]
+
+
+def test_functions_that_are_not_judged_are_counted(project: Project):
+    project.write(a=BUGGY, b=CLEAN)
+    _, out, err = project.run("check", "--output-format", "json")
+    assert "3 functions" in err
+    assert "Not judged: 1 with fewer than 1 candidate changes." in err
+    summary = json.loads(out)["summary"]
+    assert (summary["functions"], summary["too_small"], summary["too_large"]) == (3, 1, 0)
 
 
 def test_what_fails_a_run_is_shown(project: Project):
@@ -268,7 +273,10 @@ def test_only_what_rose_in_changed_functions(project: Project):
     assert (code, places(out)) == (1, [("a.py", 6, "A")])
     assert json.loads(out)["findings"][0]["previous"] == 0.65
     assert "Checked 1 file, 1 function" in err
-    assert "[confidence 0.900, 0.650 before, tier A]" in project.run("check", "--since", "HEAD").out
+    assert (
+        "[tier A, 1 alarm in 4,000 functions, confidence 0.900, 0.650 before]"
+        in project.run("check", "--since", "HEAD").out
+    )
     annotation = project.run("check", "--since", "HEAD", "--output-format", "github").out
     assert annotation.startswith("::error file=a.py,line=6,endLine=6,col=16,endColumn=17,")
     assert "(confidence 0.900, 0.650 before, tier A)" in annotation
@@ -294,7 +302,7 @@ def test_a_baseline_leaves_only_new_findings(project: Project):
     project.write(a=BUGGY)
     code, out, err = project.run("check", "--baseline", "known.json", "--write-baseline")
     assert (code, out) == (0, "")
-    assert f"Wrote 2 findings of all tiers to {project.folder / 'known.json'}." in err
+    assert f"Wrote 2 findings of tiers A, B and C to {project.folder / 'known.json'}." in err
     assert "Not shown: 0 suppressed, 2 in the baseline." in err
     project.write(a="# moved\n" + BUGGY + "\n\ndef new(a, b):\n    return a + a  # 0.9\n")
     code, out, err = project.run("check", "--baseline", "known.json", "--output-format", "json")
@@ -386,10 +394,13 @@ def test_an_interrupt_leaves_what_there_is(project: Project):
         (["missing.py"], "missing.py: no such file or folder"),
         (["--min-confidence", "2"], "--min-confidence: expected a number from 0 to 1, got 2.0"),
         (
-            ["--min-confidence", "0.5", "--min-precision", "0.5"],
-            "min-confidence and min-precision cannot be used together",
+            ["--min-confidence", "0.5", "--max-alarms", "0.5"],
+            "min-confidence and max-alarms cannot be used together",
         ),
-        (["--min-precision", "0.95"], "got 0.95: the best that was measured is 0.90"),
+        (
+            ["--max-alarms", "0.001"],
+            "max-alarms: expected a rate of alarms that was measured, at least 0.025 per 1,000",
+        ),
         (["--select", "HH1O1"], "--select: unknown rule 'HH1O1': did you mean HH101?"),
         (["-o", "report"], "--output: expected FORMAT:FILE with a format of text, json,"),
         (["-o", "sarif:"], "--output: expected FORMAT:FILE"),
@@ -442,7 +453,7 @@ def test_an_error_of_our_own_is_2_too(project: Project):
 OPTIONS = {
     "--tier": ["--tier", "B"],
     "--min-confidence": ["--min-confidence", "0.6"],
-    "--min-precision": ["--min-precision", "0.5"],
+    "--max-alarms": ["--max-alarms", "2.5"],
     "--select": ["--select", "HH2,HH3", "--select", "HH401"],
     "--ignore": ["--ignore", "HH1"],
     "--since": ["--since", "HEAD"],

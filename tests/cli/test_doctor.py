@@ -21,7 +21,7 @@ PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
 def healthy(project: Project, exported_detector: Path) -> Project:
     """A project with a detector that has all of its files, and a cache of its own."""
     detector = load_detector(exported_detector)
-    project.patch.setattr("hyperheat.check.checker.load_detector", lambda folder: detector)
+    project.patch.setattr("hyperheat.check.installed_models.load_model", lambda folder: detector)
     project.patch.setenv("HYPERHEAT_CACHE", str(project.folder / "cache"))
     return project
 
@@ -40,7 +40,7 @@ def test_all_is_well(healthy: Project):
     assert text["hyperheat"][0].startswith(f"{hyperheat.__version__}, ")
     assert re.search(r"reads the syntax of Python 3\.\d+ and older", text["python"][1])
     assert re.fullmatch(r"sha256 [0-9a-f]{64}; all files are those of the manifest", text["model"][1])
-    assert "tier A from confidence" in text["model"][2]
+    assert "tier A" in text["model"][2]
     assert text["cache"] == [f"{healthy.folder / 'cache'}, 0.0 MB in 0 files", "writable"]
     assert [line.partition(":")[0] for line in text["extras"]] == list(EXTRAS)
     code, out, _ = healthy.run("doctor")
@@ -63,7 +63,7 @@ def test_a_damaged_model_is_a_problem(project: Project, exported_detector: Path)
     folder = shutil.copytree(exported_detector, project.folder / "damaged")
     with (folder / "model.safetensors").open("ab") as file:
         file.write(b"x")
-    project.patch.setattr("hyperheat.check.checker.load_detector", lambda _: load_detector(folder))
+    project.patch.setattr("hyperheat.check.installed_models.load_model", lambda _: load_detector(folder))
     code, told = facts(project, "a.py")
     assert code == 1
     ((about, text, _),) = [fact for fact in told if fact[2]]

@@ -1,10 +1,12 @@
 """`hyperheat explain`: rules, and lines of code."""
 
+import json
 import re
 
 import pytest
 from tests.cli.scans import BUGGY, CLEAN, Project
 
+from hyperheat.alarm_rate import MEANING, describe_rate
 from hyperheat.report import RULES
 from hyperheat.report.finding_causes import METHOD
 
@@ -53,13 +55,11 @@ def test_a_line(project: Project):
         "Nothing to explain at a.py:5: no rule applies to what is there.\n\n"
         "     > 5 | def scale(a, b):\n"
         "0.65   6 |     return a - a  # 0.65\n\n"
-        "The model gives a probability of 0.500 that this function has no bug. What may be wrong, most likely first:\n\n"
-        "0.650 B  6:16  HH101  did you mean `b` instead of `a`?\n"
-        "         Not reported: its confidence is below 0.8, where tier A starts (--show-all).\n"
-    )
-    assert (
-        "0.950 A  2:16  HH101  did you mean `b` instead of `a`?\n         Reported.\n"
-        in project.run("explain", "a.py:1").out
+        "The numbers beside the code, and confidences, compare places; they are not shares of right findings.\n"
+        f"{MEANING}\n\n"
+        "What may be wrong, most likely first:\n\n"
+        "6:16  HH101  did you mean `b` instead of `a`?  [tier B, 1 alarm in 400 functions]\n"
+        "         Not reported: only tier A and better are shown (--tier, --show-all).\n"
     )
 
 
@@ -105,12 +105,25 @@ def test_a_cell_of_a_file_without_cells(project: Project):
     assert (code, out, err) == (2, "", "a.py: has no cells: only notebooks have\n")
 
 
+def test_what_explain_says_is_what_check_says(project: Project):
+    project.write(a=BUGGY)
+    explained = project.run("explain", "a.py:1").out
+    said = "did you mean `b` instead of `a`?  [tier A, 1 alarm in 40,000 functions]\n"
+    assert f"2:16  HH101  {said}         Reported.\n" in explained
+    assert said in project.run("check").out
+    assert "tier A, 1 alarm in 40,000 functions" in project.run("check", "--output-format", "github").out
+    assert "tier A, 1 alarm in 40,000 functions" in project.run("check", "--output-format", "html").out
+    assert "tier A, 1 alarm in 40,000 functions" in project.run("check", "--output-format", "sarif").out
+    (finding,) = json.loads(project.run("check", "--output-format", "json").out)["findings"]
+    assert describe_rate(finding["alarm_rate"]) == "1 alarm in 40,000 functions"
+
+
 def test_colours(project: Project):
     project.write(a=BUGGY)
     project.patch.setenv("FORCE_COLOR", "1")
     out = project.run("explain", "a.py:2").out
     assert "return a * \x1b[1;31ma\x1b[0m  # 0.95" in out
-    assert "\x1b[1;31m0.950 A\x1b[0m" in out
+    assert "\x1b[1;31m[tier A, 1 alarm in 40,000 functions]\x1b[0m" in out
 
 
 @pytest.mark.parametrize(
@@ -118,7 +131,7 @@ def test_colours(project: Project):
     [
         ('ignore = ["HH1"]', "", "HH101 is disabled for this file"),
         ("", "  # hyperheat: ignore", "suppressed by the comment in line 2"),
-        ("min-confidence = 0.99", "", "its confidence is below 0.99 (min-confidence)"),
+        ("min-confidence = 0.99", "", "its confidence of 0.950 is below 0.99 (min-confidence)"),
         ('baseline = "known.json"', "", "it is in the baseline"),
     ],
 )
@@ -138,12 +151,14 @@ def test_a_file_that_is_excluded(project: Project):
     assert "HH101" in project.run("check", "--no-cache", "a.py").out
 
 
-def test_a_finding_that_is_less_likely_than_any_is_none(project: Project):
+def test_a_finding_below_all_tiers_is_shown_on_request(project: Project):
     project.write(a="def f(a, b):\n    return a * a  # 0.01\n")
+    out = project.run("explain", "a.py:2").out
     assert (
-        "Not reported: its confidence is below the assumed share of buggy functions (5.0%)."
-        in project.run("explain", "a.py:2").out
+        "[tier D, 1 alarm in every function]\n         Not reported: only tier A and better are shown" in out
     )
+    assert "did you mean `b`" in project.run("check", "--show-all").out
+    assert project.run("check", "--tier", "C").out == ""
 
 
 def test_a_function_that_is_not_judged(project: Project):

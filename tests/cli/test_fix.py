@@ -1,10 +1,13 @@
 """`hyperheat fix`: patches, writing, refusals and exit codes."""
 
 import os
+from dataclasses import replace
 
 import pytest
 from tests.check.made_repairs import commit_all, git
-from tests.cli.scans import BUGGY, CLEAN, Project
+from tests.cli.scans import BUGGY, CALIBRATION, CLEAN, Project
+
+from hyperheat.detector.detector import Detector
 
 PATCH = (
     "--- a/a.py\n+++ b/a.py\n@@ -1,5 +1,5 @@\n def area(a, b):\n"
@@ -25,6 +28,7 @@ def test_a_patch_is_shown_and_nothing_written(project: Project):
     code, out, err = project.run("fix")
     assert (code, out) == (1, PATCH)
     assert err.endswith("Hidden: 1 in tier B.\n1 repair in 1 file shown (--write to apply).\n")
+    assert "unsafe" not in err
     assert (project.folder / "a.py").read_text() == BUGGY
 
 
@@ -37,7 +41,7 @@ def test_nothing_to_repair(project: Project):
 
 def test_the_patch_can_be_applied(project: Project):
     project.write(a=BUGGY)
-    (project.folder / "patch").write_text(project.run("fix", "--tier", "B").out)
+    (project.folder / "patch").write_text(project.run("fix", "--tier", "B", "--unsafe-fixes").out)
     git(project.folder, "apply", "patch")
     assert (project.folder / "a.py").read_text() == BUGGY.replace("a * a", "a * b").replace("a - a", "a - b")
 
@@ -61,7 +65,7 @@ def test_writing_where_git_has_the_file(project: Project):
 
 
 def test_a_second_finding_in_a_function_waits(project: Project):
-    project.write(a="def f(a, b):\n    c = a + a  # 0.9\n    return a * a  # 0.95\n")
+    project.write(a="def f(a, b):\n    c = a + a  # 0.94\n    return a * a  # 0.95\n")
     code, out, err = project.run("fix", "--quiet")
     assert (code, out.count("\n+ "), err) == (1, 1, "")
     assert "+    return a * b" in out
@@ -113,3 +117,42 @@ def test_what_cannot_be_done_is_one_sentence_and_2(project: Project, words: list
     assert (code, out) == (2, "")
     assert err.startswith(sentence)
     assert err.count("\n") == 1
+
+
+UNSAFE = "def scale(a, b):\n    return a - a  # 0.85\n"
+
+
+def test_only_safe_repairs_are_made_unless_told(project: Project):
+    project.write(a=BUGGY, b=UNSAFE)
+    commit_all(project.folder)
+    code, out, err = project.run("fix")
+    assert (code, out) == (1, PATCH)
+    assert err.endswith("1 unsafe repair is left out (--unsafe-fixes).\n")
+    assert project.run("fix", "--unsafe-fixes").out.count("\n+ ") == 2
+    assert project.run("fix", "--write").code == 0
+    assert (project.folder / "b.py").read_text() == UNSAFE
+    assert project.run("fix", "--write", "--unsafe-fixes", "b.py").code == 0
+    assert (project.folder / "b.py").read_text() == UNSAFE.replace("a - a", "a - b")
+
+
+def test_a_model_without_a_safe_tier_changes_nothing_and_says_so(project: Project):
+    blind = replace(CALIBRATION, alarms=replace(CALIBRATION.alarms, points=CALIBRATION.alarms.points[:-1]))
+    assert "safe" not in blind.tiers
+    detector = Detector(project.folder, "fake", "0" * 64, blind, "key")
+    project.patch.setattr("hyperheat.check.installed_models.load_model", lambda text: detector)
+    project.patch.setattr("tests.cli.scans.CALIBRATION", blind)
+    project.write(a=BUGGY)
+    commit_all(project.folder)
+    code, out, err = project.run("fix", "--write")
+    assert (code, out) == (0, "")
+    assert (
+        "No repairs.\n1 unsafe repair is left out (--unsafe-fixes). No repair is safe with this model: its surest"
+        in err
+    )
+    assert (project.folder / "a.py").read_text() == BUGGY
+
+
+def test_interactive_needs_a_terminal(project: Project):
+    project.write(a=BUGGY)
+    code, _, err = project.run("fix", "--interactive")
+    assert (code, err) == (2, "--interactive asks on a terminal, but standard input or output is not one\n")

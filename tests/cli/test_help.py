@@ -56,7 +56,7 @@ def test_examples_can_be_parsed(line: str):
 def test_completion_scripts_know_all_commands_and_their_options(shell: str, capsys):
     app(["completion", shell], exit_on_error=False, result_action="return_value")
     script = capsys.readouterr().out
-    for word in ("check", "doctor", "corpus", "complete", "show-all", "output-format", "min-precision"):
+    for word in ("check", "doctor", "corpus", "complete", "show-all", "output-format", "max-alarms"):
         assert word in script
 
 

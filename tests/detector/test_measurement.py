@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 from tests.detector.samples import all_samples
 
+from hyperheat.detector.alarms import wilson
 from hyperheat.detector.calibration import HELD_OUT
 from hyperheat.detector.measurement import (
     Outcome,
     Outcomes,
     ask,
+    count_alarms,
     count_by_kind,
-    measure_at,
     measure_curve,
     share,
     weights,
-    wilson,
 )
 from hyperheat.detector.sample import CLEAN, Candidates
 from hyperheat.rewrites import KINDS
@@ -67,46 +67,37 @@ def test_hits_that_gather_in_one_package_count_as_fewer_functions():
     assert (share(hits, gathered).lower, share(hits, gathered).upper) == wilson(0.5, 1)
 
 
-def test_precision_is_that_of_the_assumed_share_of_bugs():
-    outcomes = table(right=36, wrong=4, missed=60, alarms=2, quiet=98)
-    point = measure_at(outcomes, 0.5, bug_rate=0.05)
-    assert point is not None
-    assert point.precision == pytest.approx(0.05 * 0.36 / (0.05 * 0.4 + 0.95 * 0.02), abs=1e-4)
-    assert (point.recall, point.false_alarms) == (0.36, 0.02)
-    as_in_data = measure_at(outcomes, 0.5, bug_rate=0.5)
-    assert as_in_data is not None
-    assert as_in_data.precision == pytest.approx(36 / 42, abs=1e-4)
+def test_a_function_may_have_several_hits():
+    hits, group = np.array([2, 0, 0, 0, 0, 0, 0, 0]), np.arange(8)
+    assert share(hits, group).value == 0.25
 
 
-def test_no_false_alarm_among_few_functions_is_not_certainty():
-    few = measure_at(table(right=40, wrong=0, missed=60, alarms=0, quiet=100), 0.5, bug_rate=0.05)
-    many = measure_at(table(right=400, wrong=0, missed=600, alarms=0, quiet=10_000), 0.5, bug_rate=0.05)
-    assert few is not None
-    assert many is not None
-    assert few.precision == many.precision == 1
-    # alarms in up to 3.7 % of functions could have been missed: 19 * 0.037 / 0.4 per shown bug
-    assert few.lower < 1 / (1 + 19 * 0.036 / 0.4)
-    assert 0.97 < many.lower < 1
+def test_alarms_are_counted_from_each_confidence_on():
+    sure, unsure = math.log(0.95), math.log(0.3)
+    packages = {"loud": [[sure, unsure], [unsure], []], "quiet": [[]] * 7, "empty": []}
+    found = count_alarms(packages, not_judged=4, slope=1.0, intercept=0.0)
+    assert (found.packages, found.functions, found.not_judged) == (2, 10, 4)
+    counts = {point.confidence: point.alarms for point in found.points}
+    assert (counts[0.01], counts[0.3], counts[0.31], counts[0.95], counts[0.951]) == (3, 3, 1, 1, 0)
+    by_confidence = {point.confidence: point.upper for point in found.points}
+    assert by_confidence[0.951] == pytest.approx(wilson(0, 10)[1], abs=1e-6)
+    # all three alarms are in one of two packages, so the interval is wider than that of ten separate functions
+    assert by_confidence[0.3] > wilson(0.3, 10)[1]
 
 
-@pytest.mark.parametrize(("found", "said"), [(9, False), (10, True)])
-def test_a_point_needs_ten_bugs_that_are_found(found: int, said: bool):
-    outcomes = table(right=found, wrong=0, missed=50, alarms=1, quiet=50)
-    assert (measure_at(outcomes, 0.5, bug_rate=0.05) is not None) == said
+def test_alarms_need_functions():
+    with pytest.raises(ValueError, match="unedited code: expected functions that can be judged"):
+        count_alarms({"empty": []}, not_judged=4, slope=1.0, intercept=0.0)
 
 
-@pytest.mark.parametrize(("size", "s", "q", "f"), [(300, 0.4, 0.9, 0.01), (1000, 0.3, 0.8, 0.003)])
-def test_the_interval_holds_in_simulation(size: int, s: float, q: float, f: float):
-    rng = np.random.default_rng(0)
-    truth = q / (1 + 19 * f / s)
-    missed = 0
+def test_the_interval_of_alarms_holds_in_simulation():
+    rng, truth, missed = np.random.default_rng(0), 1 / 500, 0
     for _ in range(120):
-        shown, alarms = rng.binomial(size, s), rng.binomial(size, f)
-        right = rng.binomial(shown, q)
-        numbers = {"right": right, "wrong": shown - right, "missed": size - shown, "alarms": alarms}
-        point = measure_at(table(**numbers, quiet=size - alarms), 0.5, bug_rate=0.05)
-        assert point is not None
-        missed += point.lower > truth
+        packages = {
+            str(number): [[-0.01] if hit else [] for hit in rng.random(100) < truth] for number in range(30)
+        }
+        found = count_alarms(packages, not_judged=0, slope=1.0, intercept=0.0)
+        missed += found.points[0].upper < truth
     assert missed <= 7  # 2.5 % of 120, and what chance may add
 
 
@@ -122,8 +113,13 @@ def test_a_curve_has_rising_thresholds_and_its_error():
     assert (curve.functions, curve.bugs) == (80, 40)
     thresholds = [point.confidence for point in curve.points]
     assert thresholds == sorted(set(thresholds))
-    assert (thresholds[0], thresholds[-1]) == (0.01, 0.9)
-    assert (curve.points[0].recall, curve.points[-1].recall) == (1.0, 0.5)
+    assert (thresholds[0], thresholds[-1]) == (0.01, 0.999)
+    assert [(curve.found(sure), curve.recall(sure)) for sure in (0.01, 0.9, 0.901)] == [
+        (40, 1.0),
+        (20, 0.5),
+        (0, 0.0),
+    ]
+    assert (curve.points[0].alarms, curve.points[-1].alarms) == (40, 0)
     # at 0.9: 20 of 30 are right, a gap of 0.9 - 0.667; at 0.1: 20 of 50, a gap of 0.4 - 0.1
     assert curve.error == pytest.approx((30 * (0.9 - 2 / 3) + 50 * 0.3) / 80, abs=1e-4)
 

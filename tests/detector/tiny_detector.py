@@ -4,16 +4,23 @@ from dataclasses import replace
 from pathlib import Path
 
 import torch
-from tests.check.scores import CALIBRATION
+from tests.check.scores import CALIBRATION as TIERED
 from tests.detector.samples import all_samples
 
 from hyperheat.bugs.export import export_detector
 from hyperheat.bugs.trained_detector import DetectorConfig, new_detector
+from hyperheat.detector.alarms import AlarmPoint
 from hyperheat.detector.calibration import add_calibration
 from hyperheat.nn import VARIANTS
 from hyperheat.tensors import Vocabulary
 
-__all__ = ["export_tiny_detector"]
+__all__ = ["CALIBRATION", "export_tiny_detector"]
+
+assert TIERED.alarms is not None
+_FINE = (AlarmPoint(confidence=(50 + i) / 1000, alarms=25_000 - 100 * i, upper=1 / 31) for i in range(150))
+CALIBRATION = replace(TIERED, alarms=replace(TIERED.alarms, points=(*_FINE, *TIERED.alarms.points[1:])))
+"""The same tiers, with a rate of its own for each confidence in tier C, where most findings are."""
+assert CALIBRATION.tiers == TIERED.tiers
 
 
 def export_tiny_detector(folder: Path) -> Path:

@@ -112,7 +112,7 @@ def test_checker_in_ci(shell: Shell):
                 assert _without_times(out) == _without_times(shown), command
     found = {command for command, code in codes.items() if code == 1}
     assert found == {
-        "hyperheat check",
+        "hyperheat check --fail-on B",
         "hyperheat check --since main",
         "hyperheat check --since main --output-format github",
         "hyperheat check --strict --since main -o hyperheat.xml",

@@ -37,7 +37,7 @@ NOTEBOOKS = [
 ]
 SETTINGS = [
     b"[tool.hyperheat]\nselect = ['HH1', 'HH301']\nignore = ['HH302']\nexclude = ['gen/', '!a']\ntier = 'B'\n",
-    b"[tool.hyperheat]\nper-file-ignores = { 'tests/' = ['HH3'] }\nmin-precision = 0.9\njobs = 2\nstrict = true\n",
+    b"[tool.hyperheat]\nper-file-ignores = { 'tests/' = ['HH3'] }\nmax-alarms = 0.9\njobs = 2\nstrict = true\n",
     b"[tool.other]\nx = [1, {a.b = 2}]\n[tool.hyperheat]\nbaseline = 'known.json'\ngitignore = false\nfail-on = 'C'\n",
 ]
 IGNORES = [

@@ -60,7 +60,7 @@ def expected(text: str, detector, encoding="utf-16", **options: Any) -> list[tup
             range_of(finding, source, placed),
             finding.rule,
             SEVERITIES[finding.tier],
-            f"{finding.message} (confidence {finding.confidence:.3f}, tier {finding.tier})",
+            f"{finding.message} ({finding.worth})",
         )
         for finding in findings_in(text, detector, **options)
     ]
@@ -237,7 +237,8 @@ def test_hovering_over_a_finding_says_why(editor, detector):
     text = editor.hover(uri, diagnostic.range.start)
     assert text is not None
     assert text.startswith(r"**HH101 variable\-misuse**: did you mean `default` instead of `items`?")
-    assert "Confidence 0.0" in text
+    assert "Tier " in text
+    assert " functions." in text
     assert "parts were tried" in text
     assert editor.hover(uri, types.Position(5, 0)) is None
     editor.close(uri)

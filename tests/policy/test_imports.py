@@ -13,6 +13,7 @@ ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "hyperheat"
 
 MAY_IMPORT = {
+    "alarm_rate": set(),
     "files": set(),
     "extras": set(),
     "source_encoding": set(),
@@ -29,12 +30,12 @@ MAY_IMPORT = {
     "train": {"files", "configuration", "progress"},
     "workers": set(),
     "git": set(),
-    "detector": {"lazy_names", "files", "hypergraph", "pycode", "rewrites", "tensors"},
+    "detector": {"alarm_rate", "lazy_names", "files", "hypergraph", "pycode", "rewrites", "tensors"},
     "bugs": {
         *("extras", "files", "configuration", "progress", "workers", "git"),
         *("hypergraph", "pycode", "rewrites", "tensors", "nn", "train", "detector"),
     },
-    "report": {"visible_text"},
+    "report": {"alarm_rate", "visible_text"},
     "check": {
         *("source_encoding", "spelling", "files", "progress", "workers", "git", "visible_text"),
         *("lazy_names", "pycode", "rewrites", "detector", "report"),
@@ -51,16 +52,17 @@ MAY_IMPORT = {
         "train",
     },
     "web": {
-        *("hypergraph", "pycode", "detector", "check", "workers", "report", "kg"),
+        *("alarm_rate", "hypergraph", "pycode", "detector", "check", "workers", "report", "kg"),
     },
     "lsp": {"check", "detector", "report", "spelling", "visible_text", "workers"},
     "cli": {
         *("lsp", "hypergraph", "nn", "pycode", "rewrites", "train", "bugs", "kg", "report"),
-        *("check", "detector", "files", "spelling", "configuration", "workers", "progress"),
+        *("alarm_rate", "check", "detector", "files", "spelling", "configuration", "workers", "progress"),
         *("visible_text", "web", "extras"),
     },
 }
 _LIGHT = {
+    "alarm_rate",
     "source_encoding",
     "spelling",
     "extras",

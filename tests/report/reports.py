@@ -55,6 +55,8 @@ MISUSE = Finding(
     message="did you mean `right` instead of `left`?",
     confidence=0.9412,
     tier="A",
+    alarm_rate=1 / 4321,
+    safe=True,
     fix=Fix((edit(4, 30, 4, 34, "right"),)),
     alternatives=(
         Alternative(
@@ -77,6 +79,7 @@ SWAP = Finding(
     message="arguments look swapped: did you mean `resize(right.width, right.height)`?",
     confidence=0.62,
     tier="B",
+    alarm_rate=1 / 400,
     fix=Fix((edit(7, 9, 7, 21, "right.width"), edit(8, 9, 8, 20, "right.height"))),
 )
 ASSIGNMENT = Finding(
@@ -91,6 +94,7 @@ ASSIGNMENT = Finding(
     message="did you mean `+=` instead of `=`?",
     confidence=0.3,
     tier="C",
+    alarm_rate=0.02,
     fix=Fix((edit(4, 8, 4, 9, "+="),)),
 )
 CONDITION = Finding(
@@ -123,10 +127,13 @@ REPORT = Report(
     summary=Summary(
         files=5,
         functions=12,
-        hidden={"C": 3},
+        too_small=3,
+        too_large=1,
+        min_candidates=6,
+        hidden={"C": 3, "D": 7},
         suppressed=1,
         known=2,
-        notes=("Shown from confidence 0.250.",),
+        notes=("Tier A is empty: it is noise.",),
         cached=4,
         seconds=1.234,
     ),

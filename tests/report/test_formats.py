@@ -32,6 +32,8 @@ def test_json_is_the_report():
         "message": "did you mean `right` instead of `left`?",
         "confidence": 0.941,
         "tier": "A",
+        "alarm_rate": round(1 / 4321, 7),
+        "safe": True,
         "fix": {"edits": [{"line": 4, "column": 30, "end_line": 4, "end_column": 34, "text": "right"}]},
         "alternatives": [
             {
@@ -54,14 +56,16 @@ def test_json_is_the_report():
     assert document["summary"] == {
         "files": 5,
         "functions": 12,
-        "shown": {"A": 2, "B": 1, "C": 1},
-        "hidden": {"A": 0, "B": 0, "C": 3},
+        "too_small": 3,
+        "too_large": 1,
+        "shown": {"A": 2, "B": 1, "C": 1, "D": 0},
+        "hidden": {"A": 0, "B": 0, "C": 3, "D": 7},
         "suppressed": 1,
         "known": 2,
         "unrisen": 0,
         "not_parsed": 1,
         "skipped": 1,
-        "notes": ["Shown from confidence 0.250."],
+        "notes": ["Tier A is empty: it is noise."],
     }
 
 
@@ -220,9 +224,11 @@ def test_a_report_without_findings(name: str):
 
 def test_summary_says_what_is_not_shown():
     assert summarise(REPORT).splitlines() == [
-        "Checked 5 files, 12 functions in 1.2 s (4 cached). 4 findings: 2 in tier A, 1 in tier B, 1 in tier C. "
+        "Checked 5 files, 12 functions in 1.2 s (4 cached). "
+        "Not judged: 3 with fewer than 6 candidate changes and 1 too large. "
+        "4 findings: 2 in tier A, 1 in tier B, 1 in tier C. "
         "Hidden: 3 in tier C (--show-all). Not shown: 1 suppressed, 2 in the baseline. "
         "Not checked: 1 not parsed, 1 skipped (--strict to fail).",
-        "Shown from confidence 0.250.",
+        "Tier A is empty: it is noise.",
     ]
     assert summarise(EMPTY) == "Checked 0 files, 0 functions. 0 findings.\n"

@@ -9,52 +9,79 @@ from typing import Any
 import pytest
 
 from hyperheat.bugs.dataset import HEAD
+from hyperheat.detector.alarms import AlarmPoint, Alarms
+from hyperheat.detector.calibration import HELD_OUT, REAL_FIXES, Calibration, Curve, Point
 
 ROOT = Path(__file__).parents[2]
 writing = SimpleNamespace(**runpy.run_path(str(ROOT / "tools" / "write_results.py")))
 collecting = SimpleNamespace(**runpy.run_path(str(ROOT / "tools" / "collect_check.py")))
 
 
-def point(confidence: float, precision: float) -> dict[str, float]:
-    lower = round(precision - 0.1, 3)
-    return {
-        "confidence": confidence,
-        "precision": precision,
-        "lower": lower,
-        "recall": 0.4,
-        "false_alarms": 0.0062,
-    }
-
-
-def curve(data: str, *points: dict[str, float]) -> dict[str, Any]:
-    counts = {"functions": 4000, "bugs": 1500, "bug_rate": 0.05}
-    return {"data": data, **counts, "error": 0.0312, "points": list(points)}
-
-
-def tier(data: str, name: str, point: dict[str, float] | None) -> dict[str, Any]:
-    return {"data": data, "tier": name, "point": point, "kinds": {"clean": [2500, 16], "literal": [200, 50]}}
-
-
+FOUND = Calibration(
+    slope=0.9,
+    intercept=-1.0,
+    bug_rate=0.05,
+    min_candidates=6,
+    curves=(
+        Curve(
+            data=HELD_OUT,
+            functions=4000,
+            bugs=1500,
+            error=0.0312,
+            points=(
+                Point(confidence=0.3, found=900, alarms=50),
+                Point(confidence=0.62, found=600, alarms=9),
+            ),
+        ),
+        Curve(
+            data=REAL_FIXES,
+            functions=400,
+            bugs=200,
+            error=0.2,
+            points=(
+                Point(confidence=0.3, found=20, alarms=9),
+                Point(confidence=0.62, found=1, alarms=0),
+            ),
+        ),
+    ),
+    alarms=Alarms(
+        packages=150,
+        functions=50_000,
+        not_judged=30_000,
+        points=(
+            AlarmPoint(confidence=0.3, alarms=100, upper=0.0025),
+            AlarmPoint(confidence=0.62, alarms=10, upper=0.00032),
+        ),
+    ),
+)
 CALIBRATION = {
     "model": "0" * 64,
-    "options": {"limit": 3000, "tag": ["fix"], "without": ["test"], "realbugs": True},
-    "calibration": {
-        "format": "hyperheat-calibration",
-        "slope": 0.9,
-        "intercept": -1.0,
-        "bug_rate": 0.05,
-        "min_candidates": 6,
-        "tiers": {"A": 0.62, "B": 0.3},
-        "curves": [
-            curve("held-out packages", point(0.3, 0.512), point(0.62, 0.803), point(0.99, 0.97)),
-            curve("real fixes", point(0.3, 0.2)),
-        ],
+    "options": {
+        "limit": 3000,
+        "tag": ["fix"],
+        "without": ["test"],
+        "functions": 500,
+        "realbugs": True,
+        "unedited": True,
     },
-    "tiers": [
-        tier("held-out packages", "A", point(0.62, 0.803)),
-        tier("held-out packages", "B", point(0.3, 0.512)),
-        tier("real fixes", "A", None),
-        tier("real fixes", "B", point(0.3, 0.2)),
+    "calibration": json.loads(FOUND.to_json()),
+    "tiers": dict(FOUND.tiers),
+    "empty": {tier: FOUND.why_empty(tier) for tier in ("safe", *"ABC")},
+    "kinds": [
+        {"data": HELD_OUT, "tier": "B", "kinds": {"clean": [2500, 16], "literal": [200, 50]}},
+        {"data": REAL_FIXES, "tier": "B", "kinds": {"clean": [200, 9], "literal": [200, 20]}},
+    ],
+    "surest": [
+        {
+            "package": "flask",
+            "confidence": 0.95,
+            "tier": "B",
+            "path": "flask/app.py",
+            "function": "f",
+            "line": 7,
+            "kind": "literal",
+            "message": "did you mean `0` instead of `a | 1`?",
+        }
     ],
 }
 SPEED = {
@@ -83,38 +110,55 @@ def files(tmp_path: Path) -> list[str]:
 def test_the_page_has_the_figures_and_the_commands(files: list[str], tmp_path: Path):
     collecting.main(files)
     page = writing.check_page(json.loads((tmp_path / "check.json").read_text()))
-    counted = "**25.0 %** (50 of 200) | 0.64 % (16 of 2,500)"
-    assert f"| held-out packages | A | 0.620 | {counted} | 80.3 % | 70.3 % |" in page
-    assert f"| real fixes | A | 0.620 | {counted} | too few were found to say |  |" in page
-    assert "- Calibration error on held-out packages: 3.1 %." in page
+    assert "50,000 functions of 150 popular packages" in page
+    assert "30,000 more functions were not judged" in page
+    assert "| A | 1 alarm in 3,000 functions | empty |  |  |  |  |  |" in page
+    assert (
+        "| B | 1 alarm in 300 functions | 0.300 | 100 | 2 | 2.5 | 900 of 1,500 (60.0 %) | 20 of 200 (10.0 %) |"
+        in page
+    )
+    assert (
+        "- Tier A: at 1 alarm in 3,000 functions the model finds 1 of 200 real bugs, too few to tell from chance."
+        in page
+    )
+    assert "| 0.3 per 1,000 | 0.620 | 10 | 0.2 | 0.32 | 600 of 1,500 (40.0 %) | 1 of 200 (0.5 %) |" in page
+    assert "| 3 per 1,000 | 0.300 |" in page
+    assert "| 0.1 per 1,000 |" not in page
+    assert "| 0.950 | flask | `flask/app.py:7` | did you mean `0` instead of `a \\| 1`? |" in page
+    assert "- Calibration error on planted bugs, if 5.0 % of functions have a bug: 3.1 %" in page
     assert "the functions with a bug are those before a fix, the others those after the fix." in page
     assert (
         "hyperheat bugs realise refs.jsonl.gz --repos REPOS --out REALBUGS --where fix_like=true --with-clean\n"
         in page
     )
-    assert "if 5.0 % of functions have a bug" in page
-    assert "| literal | 200 | 50 (25.0 %) | 200 | 50 (25.0 %) |" in page
-    assert "| 0.990 | 97.0 % | 87.0 % | 40.0 % | 0.62 % |  |  |  |  |" in page
+    assert "| literal | 200 | 50 (25.0 %) | 200 | 20 (10.0 %) |" in page
+    assert not [line for line in page.splitlines() if "precision" in line]
     assert "| cold scan, empty cache | 18.00 | 410 |" in page
     assert "costs 0.10 s after the start with a worker and the model, 0.40 s after the\nstart alone." in page
     assert "**0.80 times** as long as pylint" in page
-    assert "--limit 3000 --bug-rate 0.05 --realbugs REALBUGS --tag fix --without test --json" in page
+    assert "--limit 3000 --bug-rate 0.05 --realbugs REALBUGS --tag fix --without test \\\n" in page
+    assert (
+        "  --unedited data/unedited_packages.txt --workspace WORK --functions 500 --json > calibration.json\n"
+        in page
+    )
     assert "python -m benchmarks.check RICH --model MODEL --repeats 3 -j 2 --json" in page
 
 
 def test_a_page_without_real_fixes_and_pylint(files: list[str], tmp_path: Path):
     held_out = CALIBRATION["calibration"]["curves"][:1]
     less = CALIBRATION | {
-        "options": {"limit": 3000, "tag": [], "without": [], "realbugs": False},
+        "options": CALIBRATION["options"] | {"tag": [], "without": [], "realbugs": False},
         "calibration": CALIBRATION["calibration"] | {"curves": held_out},
-        "tiers": CALIBRATION["tiers"][:2],
+        "kinds": [],
+        "surest": [],
     }
     alone = SPEED | {"over_pylint": None, "seconds": {"start": 0.4, "cold": 18.0}, "peak_mb": {"cold": None}}
     (tmp_path / "calibration.json").write_text(json.dumps(less))
     (tmp_path / "speed.json").write_text(json.dumps(alone))
     collecting.main(files[:-1])
     page = writing.check_page(json.loads((tmp_path / "check.json").read_text()))
-    assert "Real fixes" not in page
+    assert "real bugs" not in page.replace("may be real bugs", "")
+    assert "by kind of bug" not in page
     assert "REALBUGS" not in page.partition("```sh")[2]
     assert "times** as long" not in page
     assert "| cold scan, empty cache | 18.00 |  |" in page
@@ -126,6 +170,11 @@ def test_a_page_without_real_fixes_and_pylint(files: list[str], tmp_path: Path):
         ("calibration", SPEED, "expected the output of hyperheat bugs calibrate --json"),
         ("speed", CALIBRATION, "expected the output of python -m benchmarks.check --json"),
         ("calibration", CALIBRATION | {"calibration": {}}, "expected the format 'hyperheat-calibration'"),
+        (
+            "calibration",
+            CALIBRATION | {"calibration": CALIBRATION["calibration"] | {"alarms": None}},
+            "expected alarms on unedited code, got none",
+        ),
         (
             "calibration",
             CALIBRATION | {"options": {"realbugs": False}},

@@ -41,6 +41,7 @@ __all__ = [
     "Cache",
     "CacheError",
     "Entry",
+    "hash_rewrites",
     "make_private",
     "make_secret",
     "read_secret",
@@ -93,7 +94,7 @@ class Cache:
         Raises CacheError if one of them is not the user's own.
         """
         python = f"{sys.version_info.major}.{sys.version_info.minor}"  # what source means depends on it
-        parts = [str(_VERSION), python, detector.key, _hash_rewrites()]
+        parts = [str(_VERSION), python, detector.key, hash_rewrites()]
         name = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
         self.folder, self.entries = folder, folder / name
         self._home, self._ready = home, False
@@ -185,7 +186,7 @@ class Cache:
         return hmac.digest(secret, named, "sha256").hex().encode()
 
 
-def _hash_rewrites() -> str:
+def hash_rewrites() -> str:
     """A hash of the code of all rewrites: records hold the messages that it makes. Importing it would take longer."""
     found = hashlib.sha256()
     for path in sorted(_REWRITES.rglob("*.py")):
@@ -220,15 +221,18 @@ def user_folder() -> Path | None:
     return (Path(base) if os.path.isabs(base) else home / ".cache") / "hyperheat"
 
 
-def refuse_shared(path: Path) -> None:
+_HINT = "remove it, or name another folder with --cache-dir"
+
+
+def refuse_shared(path: Path, *, what: str = "as a cache", hint: str = _HINT) -> None:
     """Raise CacheError unless the path is missing or a folder that only this user can write to."""
     try:
         status = path.lstat()
     except OSError:  # nothing there, or out of reach: then nothing is read or written
         return
     if not stat.S_ISDIR(status.st_mode):
-        raise CacheError(f"{path}: expected a folder for the cache, got {kind_of_file(status.st_mode)}")
-    _refuse_others(path, status, stat.S_IWGRP | stat.S_IWOTH, "written to")
+        raise CacheError(f"{path}: not used {what}: expected a folder, got {kind_of_file(status.st_mode)}")
+    _refuse_others(path, status, stat.S_IWGRP | stat.S_IWOTH, "written to", what=what, hint=hint)
 
 
 def make_private(path: Path) -> None:
@@ -248,7 +252,7 @@ def read_secret(folder: Path) -> bytes | None:
         status = path.lstat()
     except (SkippedFile, OSError):
         return None
-    _refuse_others(path, status, stat.S_IRWXG | stat.S_IRWXO, "read")
+    _refuse_others(path, status, stat.S_IRWXG | stat.S_IRWXO, "read", what="as a cache", hint=_HINT)
     return secret if len(secret) == _SECRET_BYTES else None
 
 
@@ -264,12 +268,13 @@ def make_secret(folder: Path) -> bytes:
     return secret
 
 
-def _refuse_others(path: Path, status: os.stat_result, forbidden: int, what: str) -> None:
+def _refuse_others(
+    path: Path, status: os.stat_result, forbidden: int, done: str, *, what: str, hint: str
+) -> None:
     if not hasattr(os, "geteuid"):  # Windows, where the folders of a user are the user's own
         return
-    hint = "remove it, or name another folder with --cache-dir"
     if status.st_uid != os.geteuid():
-        raise CacheError(f"{path}: not used as a cache: it belongs to another user; {hint}")
+        raise CacheError(f"{path}: not used {what}: it belongs to another user; {hint}")
     if status.st_mode & forbidden:
         mode = stat.S_IMODE(status.st_mode)
-        raise CacheError(f"{path}: not used as a cache: it can be {what} by others (mode {mode:04o}); {hint}")
+        raise CacheError(f"{path}: not used {what}: it can be {done} by others (mode {mode:04o}); {hint}")

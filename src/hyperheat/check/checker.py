@@ -26,6 +26,7 @@ from hyperheat.check.changes import Changes, changes_since
 from hyperheat.check.discovery import MAX_BYTES, SUFFIXES, FoundFile, Selection, discover, is_excluded
 from hyperheat.check.explanations import explain_findings
 from hyperheat.check.filters import make_report
+from hyperheat.check.installed_models import load_model
 from hyperheat.check.old_versions import Rises, changes_in_text, find_rises
 from hyperheat.check.scan import LIMITS, scan_data, scan_files, scan_source
 from hyperheat.check.scanned_files import ScannedFile, Sources
@@ -51,7 +52,7 @@ _PATH = re.compile(r"[^\n\r\0()=]{1,4096}")
 
 
 def check_text(source: str, *, path: str = "<source>") -> list[Finding]:
-    """The findings of all tiers in a text of Python source, without those that its comments suppress.
+    """The findings of tiers A, B and C in a text of Python source, without those that its comments suppress.
 
     Runs in this process, with the model of the package and without limits on time and memory. Warns of functions that
     were skipped. Raises ValueError if the text cannot be read, or is the path of a file.
@@ -63,7 +64,7 @@ def check_text(source: str, *, path: str = "<source>") -> list[Finding]:
         if not file.functions:
             raise ValueError(reason)
         warnings.warn(f"not checked: {reason}", stacklevel=2)
-    return list(make_report([file], Settings(), _builtin_detector(), show_all=True).findings)
+    return list(make_report([file], Settings(tier="C"), _builtin_detector()).findings)
 
 
 def check_paths(
@@ -87,9 +88,10 @@ def check_paths(
     `report.errors`. Raises ValueError if a setting cannot be used, and OSError if a path does not exist. On platforms
     that spawn processes, such as Windows and macOS, call it under `if __name__ == "__main__":`.
     """
+    settings = settings_for(paths) if settings is None else settings
     checker = Checker(
-        settings=settings_for(paths) if settings is None else settings,
-        detector=detector or _builtin_detector(),
+        settings=settings,
+        detector=detector or load_model(settings.model),
         since=since,
         absolute=absolute,
         cache=cache,
@@ -117,6 +119,11 @@ class Scan:
         """The texts of the files, by path."""
         return Sources(self.files)
 
+    def with_every_tier(self) -> "Scan":
+        """The same scan, of which all findings of tiers A, B and C are shown."""
+        settings = replace(self.settings, tier="C", min_confidence=None, max_alarms=None)
+        return replace(self, settings=settings)
+
     def report(self, *, baseline: Baseline | None = None, show_all: bool = False) -> Report:
         """The findings that are shown, and what was left out; findings in the baseline are not new."""
         report = make_report(
@@ -138,8 +145,8 @@ class Checker:
     """How to check: with which settings and detector, within which limits.
 
     Relative paths start from `root`. With `since`, only what rose is reported, or if `absolute` all in functions that
-    changed. Unless `quiet`, scans show their progress on a terminal. Raises ValueError if the settings ask for a precision
-    that the detector does not reach.
+    changed. Unless `quiet`, scans show their progress on a terminal. Raises ValueError if the settings ask for fewer
+    alarms than the detector was measured to raise.
     """
 
     settings: Settings
@@ -155,8 +162,11 @@ class Checker:
     def __post_init__(self) -> None:
         if self.absolute and self.since is None:
             raise ValueError("--absolute requires --since")
-        if self.settings.min_precision is not None:
-            self.detector.calibration.at_precision(self.settings.min_precision)
+        if self.settings.max_alarms is not None:
+            try:
+                self.detector.calibration.at_rate(self.settings.max_alarms / 1000)
+            except ValueError as error:
+                raise ValueError(f"max-alarms: {error}") from None
 
     def read_baseline(self) -> Baseline | None:
         """The baseline of the settings, if there is one. Read it before the scan, which may take its time."""

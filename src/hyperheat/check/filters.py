@@ -17,12 +17,14 @@ from hyperheat.check.old_versions import Rises, changed_functions
 from hyperheat.check.scanned_files import ScannedFile, ScannedFunction, Sources
 from hyperheat.check.settings import Settings
 from hyperheat.check.suppressions import Suppressed, suppress
-from hyperheat.detector.calibration import HELD_OUT, Calibration
+from hyperheat.detector.calibration import Calibration
 from hyperheat.detector.detector import Detector
 from hyperheat.report.finding import LEVELS, Finding, Model, Report, ScanError, Summary, sort_findings
 from hyperheat.report.rules import RULES
 
 __all__ = ["make_report"]
+
+_REST = "D"
 
 
 def make_report(
@@ -41,11 +43,11 @@ def make_report(
 
     With `rises`, only findings that rose since an earlier version are reported.
 
-    Raises ValueError in one sentence if no threshold reaches `min_precision`.
+    Raises ValueError in one sentence if no threshold raises as few alarms as `max_alarms`.
     """
     calibration = detector.calibration
     threshold = _threshold(settings, calibration, show_all=show_all)
-    commented = {file.path: _suppress(file, settings, calibration) for file in files}
+    commented = {file.path: _suppress(file, settings) for file in files}
     changed = {file.path: changed_functions(file, changes) for file in files}
     compared = _compare(files, commented, baseline)
     in_changed = [finding for finding in compared.new if _stands_in(finding, changed[finding.path])]
@@ -53,18 +55,23 @@ def make_report(
     places = {file.path: CellPlaces(file.cells) for file in files}
     told, ignored = _not_ignored(files, errors, settings)
     hidden = Counter(finding.tier for finding in left if not threshold.shows(finding))
+    functions = [function for of_file in changed.values() for function in of_file]
+    too_large = sum(e.line is not None and e.rule == "HH901" for file in files for e in file.errors)
     summary = Summary(
         files=sum(file.is_checked for file in files),
-        functions=sum(map(len, changed.values())),
+        functions=len(functions) + too_large,
+        too_small=sum(function.no_bug is None for function in functions),
+        too_large=too_large,
+        min_candidates=calibration.min_candidates,
         hidden={tier: hidden[tier] for tier in LEVELS if hidden[tier]},
-        suppressed=sum(len(of_file.quiet) for of_file in commented.values()),
+        suppressed=sum(f.tier != _REST or show_all for of_file in commented.values() for f in of_file.quiet),
         known=len(compared.known),
         unrisen=len(in_changed) - len(left),
-        notes=(*threshold.notes, *_notes(commented, compared, places), *_ignored_notes(ignored)),
+        notes=(*_empty_tier(calibration), *_notes(commented, compared, places), *_ignored_notes(ignored)),
         cached=sum(file.cached for file in files),
         seconds=seconds,
     )
-    hot = {(finding.path, finding.function, finding.line) for finding in left}
+    hot = {(f.path, f.function, f.line) for f in left if f.tier != _REST or threshold.shows(f)}
     return Report(
         version=hyperheat.__version__,
         model=Model(name=detector.name, sha256=detector.sha256),
@@ -82,11 +89,10 @@ def make_report(
 
 @dataclass(frozen=True)
 class _Threshold:
-    """Which findings are shown: those of some tiers, or from some confidence on; and sentences that say why."""
+    """Which findings are shown: those of some tiers, or from some confidence on."""
 
     tiers: frozenset[str]
     confidence: float = 0.0
-    notes: tuple[str, ...] = ()
 
     def shows(self, finding: Finding) -> bool:
         return finding.tier in self.tiers and finding.confidence >= self.confidence
@@ -98,29 +104,26 @@ def _threshold(settings: Settings, calibration: Calibration, *, show_all: bool) 
         return _Threshold(every)
     if settings.min_confidence is not None:
         return _Threshold(every, settings.min_confidence)
-    if settings.min_precision is not None:
-        point = calibration.at_precision(settings.min_precision)
-        note = (
-            f"Showing findings with a confidence of at least {point.confidence:g}: {point.precision:.0%} of them were right "
-            f"(at least {point.lower:.0%}, with 97.5 % certainty) on {HELD_OUT} with planted bugs, "
-            f"if {calibration.held_out.bug_rate:.1%} of functions have one."
-        )
-        return _Threshold(every, point.confidence, (note,))
+    if settings.max_alarms is not None:
+        return _Threshold(every, calibration.at_rate(settings.max_alarms / 1000))
     tiers = list(LEVELS)
     return _Threshold(frozenset(tiers[: tiers.index(settings.tier) + 1]))
 
 
-def _suppress(file: ScannedFile, settings: Settings, calibration: Calibration) -> Suppressed:
-    """The findings of a file under the selected rules, sorted by its comments.
+def _empty_tier(calibration: Calibration) -> Iterator[str]:
+    """That there is no tier A, and why: or its silence would look like praise."""
+    if reason := calibration.why_empty("A"):
+        yield f"Tier A is empty: {reason}."
 
-    A suspect whose confidence is below the assumed bug rate is not reported.
-    """
+
+def _suppress(file: ScannedFile, settings: Settings) -> Suppressed:
+    """The findings of a file under the selected rules, sorted by its comments."""
     rules = settings.rules_for(file.file.path)
     findings = [
         suspect.finding
         for function in file.functions
         for suspect in function.suspects
-        if suspect.finding.rule in rules and suspect.finding.confidence >= calibration.bug_rate
+        if suspect.finding.rule in rules
     ]
     return suppress(findings, file.suppressions, rules=rules)
 

@@ -11,16 +11,15 @@ from itertools import islice
 from hyperheat.check.analysis import MAX_CANDIDATES, MAX_NODES, read_module, read_text
 from hyperheat.check.discovery import MAX_BYTES, FoundFile
 from hyperheat.check.scan import LIMITS, load_scorer, model_errors, run_in_workers
-from hyperheat.detector.calibration import Calibration, Point
+from hyperheat.detector.alarms import TIERS
+from hyperheat.detector.calibration import Calibration
 from hyperheat.detector.detector import Detector
 from hyperheat.detector.measurement import (
-    MIN_FOUND,
     Outcome,
     Outcomes,
     Share,
     ask,
     count_by_kind,
-    measure_curve,
     share,
 )
 from hyperheat.detector.sample import Origin, Sample, make_sample
@@ -31,11 +30,8 @@ from hyperheat.rewrites.planting import MIN_CANDIDATES, choose_bugs, rank, seede
 from hyperheat.workers.worker import Lost
 
 __all__ = [
-    "LEAST_PRECISION",
     "PER_FILE",
-    "PRECISION",
-    "OfKind",
-    "OwnCode",
+    "OfTier",
     "Planted",
     "measure_planted",
     "plant_bugs",
@@ -43,10 +39,6 @@ __all__ = [
 
 PER_FILE = 20
 """The most functions used from one file: functions of one file are similar."""
-PRECISION = 0.8
-"""The precision that the recommended threshold must reach."""
-LEAST_PRECISION = 0.5
-"""The lowest allowed end of its confidence interval; below that there is too little code to tell."""
 
 _HALF = 0.5  # of the samples have no bug: one bug for each function
 
@@ -68,24 +60,14 @@ class Planted:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfKind:
-    """Counts for one kind of bug: planted, found, and findings in unchanged functions."""
-
-    planted: int
-    found: int
-    false_alarms: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class OwnCode:
-    """Figures measured on some code at the default tier, and the threshold recommended for it, or why there is none."""
+class OfTier:
+    """What the findings of a tier and better are on some code: planted bugs that are found, and alarms without one."""
 
     threshold: float
     recall: Share
-    false_alarms: Share
-    kinds: dict[str, OfKind]
-    recommended: Point | None
-    problem: str | None
+    alarms: Share
+    kinds: dict[str, tuple[int, int]]
+    """For each kind, bugs that were planted and bugs that were found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,49 +103,26 @@ def plant_bugs(
     return Planted(outcomes=tuple(found[: 2 * samples]), files=used, unread=unread)
 
 
-def measure_planted(planted: Planted, calibration: Calibration) -> OwnCode:
-    """Recall and false alarms of tier A, and the lowest threshold whose findings are precise enough on this code."""
+def measure_planted(planted: Planted, calibration: Calibration) -> dict[str, OfTier]:
+    """Recall and alarms on this code, by tier; tiers that the model has not earned are left out."""
     if not planted.outcomes:
         raise ValueError(
             f"no functions to plant bugs in: none has at least {MIN_CANDIDATES} candidate changes"
         )
     outcomes = Outcomes(planted.outcomes, calibration.slope, calibration.intercept)
-    threshold = calibration.tiers["A"]
+    tiers = {tier: sure for tier, sure in calibration.tiers.items() if tier in TIERS}
+    return {tier: _measure_tier(outcomes, threshold) for tier, threshold in tiers.items()}
+
+
+def _measure_tier(outcomes: Outcomes, threshold: float) -> OfTier:
     shown, buggy, group = outcomes.confidence >= threshold, outcomes.buggy, outcomes.group
-    recommended, problem = _recommend(measure_curve(outcomes, "own code", calibration.bug_rate).points)
-    return OwnCode(
+    counted = count_by_kind(outcomes, threshold)
+    return OfTier(
         threshold=threshold,
         recall=share((shown & outcomes.right)[buggy], group[buggy]),
-        false_alarms=share(shown[~buggy], group[~buggy]),
-        kinds=_by_kind(outcomes, threshold),
-        recommended=recommended,
-        problem=problem,
+        alarms=share(shown[~buggy], group[~buggy]),
+        kinds={kind: counted.get(kind, (0, 0)) for kind in KINDS},
     )
-
-
-def _by_kind(outcomes: Outcomes, threshold: float) -> dict[str, OfKind]:
-    counted = count_by_kind(outcomes, threshold)
-    alarms = outcomes.found[(outcomes.confidence >= threshold) & ~outcomes.buggy]
-    figures = {}
-    for kind in KINDS:
-        planted, found = counted.get(kind, (0, 0))
-        figures[kind] = OfKind(planted=planted, found=found, false_alarms=int((alarms == kind).sum()))
-    return figures
-
-
-def _recommend(points: Sequence[Point]) -> tuple[Point | None, str | None]:
-    """The lowest threshold that is precise enough, or why there is none."""
-    if not points:
-        return None, f"fewer than {MIN_FOUND} planted bugs were found"
-    precise = [point for point in points if point.precision >= PRECISION]
-    if not precise:
-        best = max(point.precision for point in points)
-        return None, f"precision reaches {best:.0%} at most, which is less than {PRECISION:.0%}"
-    certain = [point for point in precise if point.lower >= LEAST_PRECISION]
-    if not certain:
-        least = max(point.lower for point in precise)
-        return None, f"with so few functions, precision is only known to be at least {least:.0%}"
-    return certain[0], None
 
 
 def _in_order(work: "_Work", files: Sequence[FoundFile], jobs: int) -> Iterator[Sequence[Outcome] | None]:

@@ -61,8 +61,8 @@ class Suspect:
 class ScannedFunction:
     """An outermost function, from `line` to `end_line`, the latter included.
 
-    The first suspect is the most likely one, and is there whenever the function has candidate rewrites; the others
-    have a confidence of at least the assumed bug rate. `no_bug` is the model's own probability, None if the function
+    The first suspect is the most likely one, and is there whenever the function was judged; the others are kept if they
+    are sure enough to be worth a look. `no_bug` is the model's own probability, None if the function
     was not scored. `digest`, `identity` and `traces` are for the comparison with another version, as in its record.
     """
 
@@ -264,6 +264,8 @@ class _Function:
             message=best.message,
             confidence=best.confidence,
             tier=self.calibration.tier(best.confidence),
+            alarm_rate=self.calibration.rate(best.confidence),
+            safe=self.calibration.is_safe(best.confidence),
             fix=self._fix(best),
             alternatives=tuple(
                 Alternative(

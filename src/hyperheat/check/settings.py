@@ -3,15 +3,17 @@
     [tool.hyperheat]
     ignore = ["HH401"]
     exclude = ["src/generated/"]
-    min-precision = 0.9
+    max-alarms = 1
     per-file-ignores = { "tests/" = ["HH3"] }
 
 Globs have the syntax of .gitignore and are relative to the folder of the file. The file is part of the project that is
 scanned, which may come from anyone: no setting runs code, writes a file, names one outside of the project, starts
-more processes than there are processors or chooses a model, and reading the file takes little time and memory.
+more processes than there are processors or names a model that is not installed, and reading the file takes little time
+and memory.
 """
 
 import os
+import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sized
 from dataclasses import dataclass, replace
@@ -26,6 +28,7 @@ from hyperheat.spelling import did_you_mean
 from hyperheat.workers.limits import confined
 
 __all__ = [
+    "MODEL_NAME",
     "SELECTABLE",
     "Settings",
     "SettingsError",
@@ -38,6 +41,9 @@ __all__ = [
 
 SELECTABLE = tuple(rule.id for rule in RULES.values() if rule.kinds)
 """The rules that can be selected; those about files can only be ignored."""
+
+MODEL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
+"""The name of an installed model, which cannot be a path."""
 
 _FILE = "pyproject.toml"
 _MAX_BYTES = 1_000_000
@@ -60,7 +66,8 @@ class Settings:
     exclude: Globs | None = None
     per_file_ignores: tuple[tuple[Globs, tuple[str, ...]], ...] = ()
     min_confidence: float | None = None
-    min_precision: float | None = None
+    max_alarms: float | None = None
+    model: str | None = None
     tier: str = "A"
     fail_on: str = "A"
     baseline: Path | None = None
@@ -71,8 +78,8 @@ class Settings:
     source: Path | None = None
 
     def __post_init__(self) -> None:
-        if self.min_confidence is not None and self.min_precision is not None:
-            raise SettingsError("min-confidence and min-precision cannot be used together")
+        if self.min_confidence is not None and self.max_alarms is not None:
+            raise SettingsError("min-confidence and max-alarms cannot be used together")
 
     @property
     def rules(self) -> frozenset[str]:
@@ -150,7 +157,7 @@ def override_settings(
     """
     given = {name: value for name, value in options.items() if value is not None}
     read = _read(given, Path(os.path.abspath(folder)), prefix)
-    for name, other in (("min_confidence", "min_precision"), ("min_precision", "min_confidence")):
+    for name, other in (("min_confidence", "max_alarms"), ("max_alarms", "min_confidence")):
         if name in read:
             read.setdefault(other, None)
     return _replace(settings, read, "command line: " if prefix == "--" else prefix)
@@ -259,9 +266,24 @@ def _share(value: object, _: Path) -> float:
     return float(value)
 
 
+def _rate(value: object, _: Path) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1000:
+        raise SettingsError(f"expected alarms per 1,000 functions, above 0, got {value!r:.200}")
+    return float(value)
+
+
+def _model(value: object, _: Path) -> str:
+    if not isinstance(value, str) or not MODEL_NAME.fullmatch(value):
+        raise SettingsError(
+            f"expected the name of an installed model, got {value!r:.200}; a folder can only be given with --model"
+        )
+    return value
+
+
 def _tier(value: object, _: Path) -> str:
-    if value not in tuple(LEVELS):
-        raise SettingsError(f"expected a tier of {', '.join(LEVELS)}, got {value!r:.200}")
+    tiers = tuple(LEVELS)[:-1]
+    if value not in tiers:
+        raise SettingsError(f"expected a tier of {', '.join(tiers)}, got {value!r:.200}")
     return str(value)
 
 
@@ -289,7 +311,8 @@ _READERS: dict[str, Callable[[object, Path], Any]] = {
     "exclude": _globs,
     "per-file-ignores": _per_file,
     "min-confidence": _share,
-    "min-precision": _share,
+    "max-alarms": _rate,
+    "model": _model,
     "tier": _tier,
     "fail-on": _tier,
     "baseline": _path,

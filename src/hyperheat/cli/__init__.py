@@ -53,8 +53,10 @@ app.command(
 app.command(
     "hyperheat.cli.fix:fix",
     help=(
-        "Show or apply the repairs that check suggests.\n\n"
-        "A repair is a guess: review it before you keep it. Each run makes at most one repair per function.\n\n"
+        "Show or apply repairs of what check finds.\n\n"
+        "Only safe repairs, unless you pass --unsafe-fixes: those of a level that raises at most 1 alarm in 30,000 "
+        "functions of real code. A model may have none. Even a safe repair is a guess: review it before you keep it. Each "
+        "run makes at most one repair per function.\n\n"
         "The exit code is 0 if there was nothing to repair or all repairs were written, 1 if a patch is shown, 2 if "
         "anything could not be repaired, 130 if interrupted."
     ),
@@ -115,6 +117,11 @@ bugs.command(
     help="Make functions with and without a bug from packages.",
     help_epilogue=examples_of("bugs corpus"),
 )
+app.command(
+    "hyperheat.cli.models:models",
+    help="List the installed models.",
+    help_epilogue=examples_of("models"),
+)
 bugs.command(
     "hyperheat.cli.bug_data:mine",
     help="Find bugs that were fixed, in releases of packages and in git histories.",
@@ -141,9 +148,9 @@ bugs.command(
     help_epilogue=examples_of("bugs export"),
 )
 bugs.command(
-    "hyperheat.cli.calibrate:calibrate_detector",
+    "hyperheat.cli.calibrate_detector:calibrate_detector",
     name="calibrate",
-    help="Fit a detector's confidence on held-out packages and write calibration.json.",
+    help="Measure a detector and write calibration.json, from which its tiers follow.",
     help_epilogue=examples_of("bugs calibrate"),
 )
 bugs.command(

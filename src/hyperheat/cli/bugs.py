@@ -262,11 +262,11 @@ def _check_release(archive: "Archive", detector: "Detector", jobs: int) -> "Chec
     sources = archive.sources()
     with TemporaryDirectory(prefix="hyperheat-") as folder:
         sources.unpack(Path(folder))
-        checker = Checker(settings=Settings(jobs=jobs), detector=detector, root=Path(folder))
+        checker = Checker(settings=Settings(jobs=jobs, tier="C"), detector=detector, root=Path(folder))
         scan = checker.scan_paths(list(sources.files))
         if scan.interrupted:
             raise KeyboardInterrupt
-        report, texts = scan.report(show_all=True), scan.sources
+        report, texts = scan.report(), scan.sources
         findings = tuple(
             ReleaseFinding(
                 path=finding.path,
@@ -304,7 +304,7 @@ def _tiers(tiers: dict[str, dict[str, int]]) -> list[str]:
         return []
     rows = ["", f"{'tier':<8} {'bugs found':>12} {'wrong findings':>15} {'false alarms':>14}"]
     for tier, count in tiers.items():
-        name = tier if tier == "A" else f"A and {tier}"
+        name = tier if tier in ("safe", "A") else f"A to {tier}"
         found, alarms = f"{count['right']} of {count['bugs']}", f"{count['alarms']} of {count['clean']}"
         rows.append(f"{name:<8} {found:>12} {count['wrong']:>15} {alarms:>14}")
     return rows

@@ -135,8 +135,10 @@ def _model(detector: "Detector") -> Iterator[_Fact]:
         yield _Fact(about="model", text=str(error), problem=True)
         return
     yield _Fact(about="model", text=f"sha256 {detector.sha256}; all files are those of the manifest")
-    tiers = [f"tier {tier} from confidence {least:g}" for tier, least in detector.calibration.tiers.items()]
-    yield _Fact(about="model", text=", ".join(tiers) or "no tiers: nothing was measured")
+    tiers = [tier if tier == "safe" else f"tier {tier}" for tier in detector.calibration.tiers]
+    yield _Fact(about="model", text=", ".join(tiers) or "no tiers")
+    if reason := detector.calibration.why_empty("A"):
+        yield _Fact(about="model", text=f"tier A is empty: {reason}")
 
 
 def _cache(checker: "Checker") -> Iterator[_Fact]:

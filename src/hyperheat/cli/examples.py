@@ -18,6 +18,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "fix": (
         "hyperheat fix src/",
         "hyperheat fix --write src/shop.py",
+        "hyperheat fix --interactive --unsafe-fixes --tier B src/",
         "hyperheat fix - < src/shop.py",
     ),
     "explain": (
@@ -28,6 +29,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "calibrate": ("hyperheat calibrate src/",),
     "lsp": ("hyperheat lsp --stdio",),
     "demo": ("hyperheat demo",),
+    "models": ("hyperheat models",),
     "doctor": (
         "hyperheat doctor",
         "hyperheat doctor src/",
@@ -60,7 +62,9 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "hyperheat bugs train --data corpus/ --out run/ --recipe heat --set model.dim=64 train.max_minutes=30",
     ),
     "bugs export": ("hyperheat bugs export --model run/best --out detector/",),
-    "bugs calibrate": ("hyperheat bugs calibrate --model detector/ --data corpus/",),
+    "bugs calibrate": (
+        "hyperheat bugs calibrate --model detector/ --data corpus/ --unedited data/unedited_packages.txt --workspace work/",
+    ),
     "bugs eval": ("hyperheat bugs eval --model run/best --data corpus/ --split test",),
     "kg": (
         "hyperheat kg import statements.csv --to data/",

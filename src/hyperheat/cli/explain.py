@@ -3,7 +3,6 @@
 import re
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING
 
@@ -23,7 +22,7 @@ _PLACE = re.compile(
 )
 
 
-def explain(target: str, /, *, model: Path | None = None) -> None:
+def explain(target: str, /, *, model: str | None = None) -> None:
     """Explain a rule, or why a place in the code is suspicious.
 
     Parameters
@@ -32,7 +31,7 @@ def explain(target: str, /, *, model: Path | None = None) -> None:
         Rule, such as HH101 or variable-misuse; or FILE:LINE or FILE:LINE:COLUMN, as `hyperheat check` prints it.
         In a notebook, "FILE:cell CELL:LINE:COLUMN".
     model
-        Folder of an exported detector to use instead of the built-in one.
+        Name of an installed model, or folder of an exported detector. Default: the model in the package.
     """
     from hyperheat.workers.worker import WorkersError
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import wrap
 
+from hyperheat.alarm_rate import MEANING
 from hyperheat.check.cell_places import CellPlaces
 from hyperheat.check.checker import Checker
 from hyperheat.check.discovery import FoundFile, shown_path
@@ -154,21 +155,16 @@ def _verdicts(function: ScannedFunction, reasons: "_Reasons", colour: bool) -> I
         yield ", and without commands of IPython.\n" if reasons.file.cells else ".\n"
         return
     yield (
-        f"The model gives a probability of {function.no_bug:.3f} that this function has no bug. "
-        "What may be wrong, most likely first:\n\n"
+        "The numbers beside the code, and confidences, compare places; they are not shares of right findings.\n"
+        f"{MEANING}\n\nWhat may be wrong, most likely first:\n\n"
     )
     for suspect in function.suspects:
         finding = CellPlaces(reasons.file.cells).finding(suspect.finding)
-        sure = painted(f"{finding.confidence:.3f} {finding.tier}", LEVELS[finding.tier], colour=colour)
-        yield f"{sure}  {finding.line}:{finding.column}  {finding.rule}  {visible(finding.message)}\n"
+        worth = painted(f"[{finding.worth}]", LEVELS[finding.tier], colour=colour)
+        yield f"{finding.line}:{finding.column}  {finding.rule}  {visible(finding.message)}  {worth}\n"
         yield f"         {reasons.of(suspect.finding)}\n"
         for other in finding.alternatives:
-            yield (
-                painted(
-                    f"         or: {visible(other.message)} ({other.confidence:.3f})", "faint", colour=colour
-                )
-                + "\n"
-            )
+            yield (painted(f"         or: {visible(other.message)}", "faint", colour=colour) + "\n")
 
 
 class _Reasons:
@@ -196,18 +192,19 @@ class _Reasons:
             if comment.covers(finding):
                 return f"Not reported: suppressed by the comment in {_in_words(self.file, comment.line)}."
         if shown in self._new:
-            return f"Not reported: {self._threshold()}."
+            return f"Not reported: {self._threshold(finding)}."
         if shown in self._all:
             return "Not reported: it is in the baseline."
-        least = self._calibration.bug_rate
-        return f"Not reported: its confidence is below the assumed share of buggy functions ({least:.1%})."
+        return "Not reported."
 
-    def _threshold(self) -> str:
+    def _threshold(self, finding: Finding) -> str:
         settings, calibration = self._settings, self._calibration
         if settings.min_confidence is not None:
-            return f"its confidence is below {settings.min_confidence:g} (min-confidence)"
-        if settings.min_precision is not None:
-            least = calibration.at_precision(settings.min_precision).confidence
-            return f"its confidence is below {least:g} (min-precision {settings.min_precision:g})"
-        least = calibration.tiers.get(settings.tier, 0.0)
-        return f"its confidence is below {least:g}, where tier {settings.tier} starts (--show-all)"
+            return f"its confidence of {finding.confidence:.3f} is below {settings.min_confidence:g} (min-confidence)"
+        if settings.max_alarms is not None:
+            return (
+                f"its level raises more than {settings.max_alarms:g} alarms per 1,000 functions (max-alarms)"
+            )
+        if reason := calibration.why_empty(settings.tier):
+            return f"tier {settings.tier} is empty: {reason} (--show-all)"
+        return f"only tier {settings.tier} and better are shown (--tier, --show-all)"

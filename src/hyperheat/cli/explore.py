@@ -1,6 +1,5 @@
 """`hyperheat explore`: look at findings, or at the answers of a model of statements, in a browser."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
@@ -18,7 +17,7 @@ def explore(
     *paths: str,
     kg: str | None = None,
     data: str | None = None,
-    model: Path | None = None,
+    model: str | None = None,
     port: int = 0,
     open: Annotated[bool, Parameter(negative="")] = False,
 ) -> None:
@@ -33,7 +32,7 @@ def explore(
     data
         For the heuristic: a file or folder of statements, or the name of a published data set.
     model
-        Folder of an exported detector to use instead of the built-in one.
+        Name of an installed model, or folder of an exported detector. Default: the model in the package.
     port
         Port to listen on, on this machine only. Default: any free one.
     open
@@ -60,7 +59,7 @@ def explore(
             baseline = checker.read_baseline()
             scan = checker.scan_paths(paths or (".",))
             with Desk(scan.detector) as desk:
-                site = CodeSite(scan, scan.report(baseline=baseline, show_all=True), desk)
+                site = CodeSite(scan, scan.with_every_tier().report(baseline=baseline), desk)
                 serve(make_app(site.readers(), address), made, address, opened=open)
     except (ValueError, OSError, WorkersError) as error:
         fail(error)

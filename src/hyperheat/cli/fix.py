@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from hyperheat.cli.inputs import parse_input
+from hyperheat.cli.interactive import choose_repairs, refuse_without_terminal
 from hyperheat.cli.options import DEFAULTS, OUTPUT, ScanOptions, flag, make_checker, read_settings
 from hyperheat.cli.outputs import colourful, put, put_bytes
 from hyperheat.cli.refusal import fail
@@ -26,10 +27,12 @@ def fix(
     *paths: str,
     options: ScanOptions = DEFAULTS,
     write: Annotated[bool, flag(OUTPUT)] = False,
+    unsafe_fixes: Annotated[bool, flag(OUTPUT)] = False,
+    interactive: Annotated[bool, flag(OUTPUT)] = False,
     allow_dirty: Annotated[bool, flag(OUTPUT)] = False,
     stdin_filename: Annotated[str | None, flag(OUTPUT)] = None,
 ) -> None:
-    """Show the repairs that `check` suggests as a patch, or apply them.
+    """Show the safe repairs of what `check` finds as a patch, or apply them.
 
     Parameters
     ----------
@@ -38,19 +41,29 @@ def fix(
     write
         Apply the repairs to files that git tracks and that have no uncommitted changes. With standard input, print the
         whole repaired code instead of a patch.
+    unsafe_fixes
+        Include repairs that are not safe: those of all findings that check would show.
+    interactive
+        Ask for each repair on the terminal, and apply those that are accepted.
     allow_dirty
-        With --write, also change files that have uncommitted changes or are not tracked by git.
+        With --write or --interactive, also change files that have uncommitted changes or are not tracked by git.
     stdin_filename
         Read the code from standard input and call it by this name.
     """
+    from hyperheat.detector.alarms import SAFE
     from hyperheat.report.text import summarise
     from hyperheat.visible_text import visible_line
     from hyperheat.workers.worker import WorkersError
 
     try:
         given = parse_input(paths, stdin_filename)
+        if interactive:
+            if given.stdin is not None:
+                raise ValueError("--interactive cannot be used together with code on standard input")
+            refuse_without_terminal()
+        write = write or interactive
         if allow_dirty and not write:
-            raise ValueError("--allow-dirty requires --write")
+            raise ValueError("--allow-dirty requires --write or --interactive")
         settings = read_settings(given.paths, options)
         checker = make_checker(options, settings)
         baseline = checker.read_baseline()
@@ -62,7 +75,12 @@ def fix(
         if not options.quiet:
             put(summarise(report, colour=colourful(sys.stderr), hints=False), sys.stderr)
         refused: dict[str, str] = {}
-        repairs = _plan(scan.files, report.findings, refused, checker.limits)
+        chosen = [finding for finding in report.findings if finding.safe or unsafe_fixes]
+        unsafe = len(report.findings) - len(chosen)
+        why_unsafe = checker.detector.calibration.why_empty(SAFE)
+        if interactive:
+            chosen = list(choose_repairs(chosen, scan.sources))
+        repairs = _plan(scan.files, chosen, refused, checker.limits)
         if write and given.stdin is not None:
             done = _print_repaired(repairs, scan.files)
         else:
@@ -74,7 +92,7 @@ def fix(
         sys.stderr,
     )
     if not options.quiet:
-        put(_summary(done, written=write), sys.stderr)
+        put(_summary(done, written=write) + _unsafe_note(unsafe, why_unsafe), sys.stderr)
     if refused:
         raise SystemExit(_REFUSED)
     raise SystemExit(_SHOWN if done.files and not write else _NOTHING_LEFT)
@@ -153,6 +171,15 @@ def _write(repairs: "Iterable[Repair]", refused: dict[str, str], *, allow_dirty:
         except FixError as error:
             refused[repair.file.shown] = str(error)
     return done
+
+
+def _unsafe_note(unsafe: int, reason: str | None) -> str:
+    """How many repairs are left out because they are not safe, and why none is if that is so."""
+    if not unsafe:
+        return ""
+    why = f" No repair is safe with this model: {reason}." if reason else ""
+    repairs = "1 unsafe repair is" if unsafe == 1 else f"{unsafe} unsafe repairs are"
+    return f"{repairs} left out (--unsafe-fixes).{why}\n"
 
 
 def _summary(done: _Done, *, written: bool) -> str:

@@ -1,6 +1,5 @@
 """`hyperheat lsp`: the language server."""
 
-from pathlib import Path
 from typing import Annotated
 
 from hyperheat.cli.options import RUNNING, ScanOptions, flag, make_checker
@@ -11,7 +10,7 @@ __all__ = ["lsp"]
 
 def lsp(
     *,
-    model: Annotated[Path | None, flag(RUNNING)] = None,
+    model: Annotated[str | None, flag(RUNNING)] = None,
     timeout: Annotated[float | None, flag(RUNNING)] = None,
     max_memory: Annotated[str | None, flag(RUNNING)] = None,
     max_file_size: Annotated[str | None, flag(RUNNING)] = None,
@@ -22,7 +21,7 @@ def lsp(
     Parameters
     ----------
     model
-        Folder of an exported detector to use instead of the built-in one.
+        Name of an installed model, or folder of an exported detector. Default: the model in the package.
     timeout
         Time limit per document in seconds; each function may use a thirtieth of it. Default: 300.
     max_memory

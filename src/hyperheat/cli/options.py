@@ -53,11 +53,11 @@ class ScanOptions:
     """What to check and what to show. Options that are not given default to the settings in pyproject.toml."""
 
     tier: Annotated[Tier | None, flag(_FINDINGS)] = None
-    """Lowest tier to show: A, B (for A and B) or C (for all). Default: A."""
+    """Lowest tier to show: A, B (for A and B) or C (for A, B and C). Default: A."""
     min_confidence: Annotated[float | None, flag(_FINDINGS)] = None
-    """Only show findings with at least this confidence (0 to 1), whatever their tier."""
-    min_precision: Annotated[float | None, flag(_FINDINGS)] = None
-    """Only show findings at or above the confidence that reached this precision (0 to 1) when measured."""
+    """Only show findings with at least this confidence (0 to 1, as in --output-format json), whatever their tier."""
+    max_alarms: Annotated[float | None, flag(_FINDINGS)] = None
+    """Only show findings at levels that raised at most this many alarms per 1,000 functions of real code."""
     select: Annotated[tuple[str, ...], flag(_FINDINGS)] = ()
     """Comma-separated list of rules to enable, such as HH101,HH3."""
     ignore: Annotated[tuple[str, ...], flag(_FINDINGS)] = ()
@@ -74,8 +74,8 @@ class ScanOptions:
     """Check files that .gitignore excludes, too."""
     force_exclude: Annotated[bool, flag(_FILES)] = False
     """Apply exclusions even to files passed on the command line, as pre-commit hooks do."""
-    model: Annotated[Path | None, flag(RUNNING)] = None
-    """Folder of an exported detector to use instead of the built-in one."""
+    model: Annotated[str | None, flag(RUNNING)] = None
+    """Name of an installed model, or folder of an exported detector. Default: the model in the package."""
     jobs: Annotated[int | None, flag(RUNNING, "-j")] = None
     """Number of processes. Default: the number of processors."""
     cache_dir: Annotated[Path | None, flag(RUNNING)] = None
@@ -96,7 +96,7 @@ class ScanOptions:
         return {
             "tier": self.tier,
             "min-confidence": self.min_confidence,
-            "min-precision": self.min_precision,
+            "max-alarms": self.max_alarms,
             "select": _listed(self.select),
             "ignore": _listed(self.ignore),
             "exclude": self.exclude or None,
@@ -124,6 +124,7 @@ def make_checker(options: ScanOptions, settings: "Settings") -> "Checker":
     """What checks code as the options say. Raises ValueError if one of them cannot be used."""
     from hyperheat.check import checker
     from hyperheat.check.cache import Cache
+    from hyperheat.check.installed_models import load_model
 
     limits, max_bytes = checker.LIMITS, checker.MAX_BYTES
     if options.timeout is not None:
@@ -136,7 +137,7 @@ def make_checker(options: ScanOptions, settings: "Settings") -> "Checker":
         limits = replace(limits, memory=parse_size("--max-memory", options.max_memory, least=_LEAST_MEMORY))
     if options.max_file_size is not None:
         max_bytes = parse_size("--max-file-size", options.max_file_size, least=1, most=_MOST_BYTES)
-    detector = checker.load_detector(options.model)
+    detector = load_model(options.model or settings.model)
     return checker.Checker(
         settings=settings,
         detector=detector,

@@ -1,9 +1,9 @@
-"""How far to trust a finding: from the model's own probability to one that was measured.
+"""How far to trust a finding: from the model's own probability to a confidence, and to the alarms it was measured to raise.
 
     calibration = Calibration.parse(content)            # calibration.json of an exported detector
     sure = calibration.confidence(scores.findings[best])
-    calibration.tier(sure)                              # "A", "B" or "C"
-    calibration.at_precision(0.9).confidence            # show findings from here on
+    calibration.tier(sure)                              # "A", "B", "C" or "D"
+    calibration.rate(sure)                              # alarms per function of real code, at this confidence or above
 
 `measurement.py` makes one, and `add_calibration` puts it into the folder of a detector. Reading one needs no numpy.
 
@@ -11,26 +11,37 @@ The map is logistic in the log-odds of the model's probability p that a bug is t
 
     confidence = 1 / (1 + exp(-(slope * log(p / (1 - p)) + intercept)))
 
-All figures hold for an assumed share of functions with a bug, `bug_rate`, which no data can tell, and for functions with
-at least `min_candidates` candidate rewrites.
+Confidence ranks findings. It is the share of them that is right if planted bugs are like real ones and a share
+`bug_rate` of functions has one: two assumptions that no data can tell. What findings are worth is said by what was counted:
+alarms on unedited code (`alarms.py`), and the bugs that are found at the same confidence (`Curve`). All of it
+holds for functions with at least `min_candidates` candidate rewrites.
 """
 
 import json
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from hyperheat.alarm_rate import describe_rate
+from hyperheat.detector.alarms import (
+    LEAST_GAIN,
+    RATES,
+    SAFE,
+    TIERS,
+    AlarmPoint,
+    Alarms,
+    wilson,
+)
 from hyperheat.detector.manifest import CALIBRATION, describe_file, read_folder
 from hyperheat.files import parse_json, write_whole_text
 
 __all__ = [
     "HELD_OUT",
     "REAL_FIXES",
-    "TIERS",
     "Calibration",
     "Curve",
     "Point",
@@ -41,32 +52,26 @@ __all__ = [
 
 FORMAT = "hyperheat-calibration"
 HELD_OUT = "held-out packages"
-"""The data of the curve that thresholds come from: packages that were not trained on, with planted bugs."""
+"""The data of the curve over planted bugs: in packages that were not trained on."""
 REAL_FIXES = "real fixes"
-"""The data of a curve over functions before and after a fix in the history of a repository.
+"""The data of a curve over functions before and after a fix that was released or committed.
 
 Where the functions after it are not at hand, those without a bug of held-out packages take their place.
 """
-TIERS = ("A", "B", "C")
 
 _DIGITS = 3
 _HIGHEST = 0.999  # no finding is certain
-_TITLE = "## What was measured"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """What was measured for findings of at least some confidence."""
+    """The findings of at least some confidence, in functions with and without a known bug."""
 
     confidence: float
-    precision: float
-    """The share of them that is right: the right place and the right repair."""
-    lower: float
-    """The precision is at least this, with 97.5 % certainty: the lower end of its 95 % interval."""
-    recall: float
-    """The share of bugs that are found."""
-    false_alarms: float
-    """The share of functions without a bug that have a finding."""
+    found: int
+    """Bugs that are found: the right place and the right repair."""
+    alarms: int
+    """Functions without a bug that have a finding."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,61 +82,123 @@ class Curve:
     functions: int
     bugs: int
     """How many of the functions have a bug."""
-    bug_rate: float
-    """The share of functions with a bug that precision is computed for, whatever it is in the data."""
     error: float
     """The expected calibration error: how far confidence is from the share that is right, on average over findings."""
     points: tuple[Point, ...]
 
+    def found(self, confidence: float) -> int:
+        """Bugs found at a confidence or above; that of the nearest one above that was counted, so not too many."""
+        return next((point.found for point in self.points if point.confidence >= confidence), 0)
+
+    def recall(self, confidence: float) -> float:
+        """The share of bugs that are found."""
+        return self.found(confidence) / self.bugs
+
 
 @dataclass(frozen=True, kw_only=True)
 class Calibration:
-    """The map to confidence, the tiers, and the curves that they come from."""
+    """The map to confidence, and what was measured with it; tiers follow from that and are not stored."""
 
     slope: float
     intercept: float
     bug_rate: float
     min_candidates: int
     """The least number of candidate rewrites of functions that were trained on and measured; others are not judged."""
-    tiers: Mapping[str, float]
-    """The least confidence of tiers A and B."""
     curves: tuple[Curve, ...]
+    alarms: Alarms | None = None
 
     def __post_init__(self) -> None:
         if not self.slope > 0:
             raise ValueError(f"slope: expected a number above 0, got {self.slope}")
         if not 0 < self.bug_rate < 1:
             raise ValueError(f"bug_rate: expected a share between 0 and 1, got {self.bug_rate}")
-        if set(self.tiers) != set(TIERS[:2]) or not 0 <= self.tiers["B"] <= self.tiers["A"] <= 1:
-            raise ValueError(f"tiers: expected the confidence of A and a lower one of B, got {self.tiers}")
         if [curve.data for curve in self.curves].count(HELD_OUT) != 1:
             raise ValueError(f"curves: expected one of {HELD_OUT}, got another number of them")
 
     def confidence(self, log_probability: float) -> float:
-        """The calibrated probability that a finding is right, from the model's log-probability of place and repair."""
+        """The confidence of a finding, from the model's log-probability of place and repair."""
         return to_confidence(log_probability, self.slope, self.intercept)
 
+    @cached_property
+    def tiers(self) -> Mapping[str, float]:
+        """The least confidence of `SAFE`, A, B and C; tiers that the model has not earned are left out."""
+        begins = {tier: self._begin(tier) for tier in RATES}
+        return {tier: confidence for tier, confidence in begins.items() if confidence is not None}
+
     def tier(self, confidence: float) -> str:
-        """A, B or C."""
-        return next((tier for tier in TIERS[:2] if confidence >= self.tiers[tier]), TIERS[2])
+        """A, B, C or D."""
+        tiers = self.tiers
+        return next((tier for tier in TIERS[:-1] if confidence >= tiers.get(tier, math.inf)), TIERS[-1])
+
+    def is_safe(self, confidence: float) -> bool:
+        """Whether a repair of this confidence may be made without asking."""
+        return confidence >= self.tiers.get(SAFE, math.inf)
+
+    def rate(self, confidence: float) -> float | None:
+        """Alarms per function of unedited code at this confidence or above; None if they were not measured."""
+        return None if self.alarms is None else self.alarms.rate(confidence)
+
+    def at_rate(self, rate: float) -> float:
+        """The lowest confidence that raised at most so many alarms per function. Raises ValueError if there is none."""
+        if self.alarms is None:
+            raise ValueError("expected a model whose alarms were measured on unedited code, got another one")
+        for point in self.alarms.points:
+            if self.alarms.rate(point.confidence) <= rate:
+                return point.confidence
+        least = self.alarms.rate(self.alarms.points[-1].confidence)
+        raise ValueError(
+            f"expected a rate of alarms that was measured, at least {1000 * least:.2g} per 1,000 functions, "
+            f"got {1000 * rate:g}"
+        )
 
     @property
-    def held_out(self) -> Curve:
-        """The curve on held-out packages."""
-        return next(curve for curve in self.curves if curve.data == HELD_OUT)
+    def evidence(self) -> Curve:
+        """The bugs that tier A must find to be earned: real ones if they were measured, or else planted ones."""
+        by_data = {curve.data: curve for curve in self.curves}
+        return by_data.get(REAL_FIXES) or by_data[HELD_OUT]
 
-    def at_precision(self, precision: float) -> Point:
-        """The lowest threshold that was measured to give this precision on held-out packages."""
-        curve = self.held_out
-        for point in curve.points:
-            if point.precision >= precision:
-                return point
-        best = max((point.precision for point in curve.points), default=None)
-        measured = "nothing was found" if best is None else f"the best that was measured is {best:.2f}"
-        raise ValueError(
-            f"expected a precision that the model reaches on {HELD_OUT} if {curve.bug_rate:.1%} of functions "
-            f"have a bug, got {precision:g}: {measured}"
-        )
+    def why_empty(self, tier: str) -> str | None:
+        """Why a tier is empty, as the end of a sentence; None if it is not."""
+        if tier in self.tiers:
+            return None
+        if self.alarms is None:
+            return "the alarms of this model on unedited code were not measured (`hyperheat bugs calibrate --unedited`)"
+        wanted = describe_rate(RATES[tier])
+        quiet = self._quiet(tier)
+        top = self.alarms.points[-1]
+        if not quiet and wilson(0.0, self.alarms.functions)[1] > RATES[tier]:
+            return f"{self.alarms.functions:,} functions of unedited code were judged, too few to promise at most {wanted}"
+        if not quiet:
+            return (
+                f"its surest findings came to {_times(top.alarms, 'alarm')} in {self.alarms.functions:,} functions of "
+                f"unedited code, too many to promise at most {wanted}"
+            )
+        curve = self.evidence
+        found = curve.found(quiet[0].confidence)
+        bugs = "real bugs" if curve.data == REAL_FIXES else "planted bugs"
+        return f"at {wanted} the model finds {found:,} of {curve.bugs:,} {bugs}, too few to tell from chance"
+
+    def _begin(self, tier: str) -> float | None:
+        """The least confidence of a tier, None if it is not earned."""
+        for point in self._quiet(tier):
+            if tier not in (SAFE, "A") or self._is_earned(point):
+                return point.confidence
+        return None
+
+    def _quiet(self, tier: str) -> list[AlarmPoint]:
+        """The points from the lowest on from which on no more alarms are to be expected than the tier allows."""
+        points: list[AlarmPoint] = []
+        for point in reversed(self.alarms.points if self.alarms else ()):
+            if point.upper > RATES[tier]:
+                break
+            points.insert(0, point)
+        return points
+
+    def _is_earned(self, point: AlarmPoint) -> bool:
+        """Whether bugs are found so much more often than alarms are raised that chance cannot explain it."""
+        curve = self.evidence
+        lower, _ = wilson(curve.recall(point.confidence), curve.bugs)
+        return lower >= LEAST_GAIN * point.upper
 
     def to_json(self) -> str:
         """The content of calibration.json."""
@@ -144,9 +211,22 @@ class Calibration:
             values = parse_json(content)
         except ValueError as error:  # also of bytes that are no text
             raise ValueError(f"expected JSON, got: {error}") from None
-        if not isinstance(values, dict) or values.pop("format", None) != FORMAT:
+        return cls.from_plain(values)
+
+    @classmethod
+    def from_plain(cls, values: Any) -> "Calibration":
+        """Read the values of calibration.json, as strictly."""
+        if not isinstance(values, dict) or values.get("format") != FORMAT:
             raise ValueError(f"expected the format {FORMAT!r}, got something else")
-        return _calibration(values)
+        if "tiers" in values:
+            raise ValueError(
+                "made by an earlier version: run `hyperheat bugs calibrate` on the detector again"
+            )
+        return _calibration({name: value for name, value in values.items() if name != "format"})
+
+
+def _times(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def log_odds(log_probability: float) -> float:
@@ -163,15 +243,14 @@ def to_confidence(log_probability: float, slope: float, intercept: float) -> flo
 
 def _calibration(values: dict[str, Any]) -> Calibration:
     _check_names(Calibration, values)
-    if not isinstance(values["tiers"], dict):
-        raise ValueError(f"tiers: expected the confidence of A and B, got {values['tiers']!r}")
+    alarms = values["alarms"]
     return Calibration(
         slope=_number(values, "slope"),
         intercept=_number(values, "intercept"),
         bug_rate=_number(values, "bug_rate"),
         min_candidates=_count(values, "min_candidates"),
-        tiers={tier: _number(values["tiers"], tier) for tier in values["tiers"]},
         curves=tuple(_curve(curve) for curve in _list(values, "curves")),
+        alarms=None if alarms is None else _alarms(alarms),
     )
 
 
@@ -182,19 +261,40 @@ def _curve(values: Any) -> Curve:
     points = tuple(_point(point) for point in _list(values, "points"))
     if any(one.confidence >= next_.confidence for one, next_ in pairwise(points)):
         raise ValueError(f"points: expected rising confidence, got another order for {values['data']}")
+    functions, bugs = _count(values, "functions"), _count(values, "bugs")
+    if not 0 < bugs <= functions or any(point.found > bugs for point in points):
+        raise ValueError(f"{values['data']}: expected at most as many bugs as functions, and no more found")
     return Curve(
-        data=values["data"],
-        functions=_count(values, "functions"),
-        bugs=_count(values, "bugs"),
-        bug_rate=_share(values, "bug_rate"),
-        error=_share(values, "error"),
-        points=points,
+        data=values["data"], functions=functions, bugs=bugs, error=_share(values, "error"), points=points
     )
 
 
 def _point(values: Any) -> Point:
     _check_names(Point, values)
-    return Point(**{name: _share(values, name) for name in values})
+    return Point(
+        confidence=_share(values, "confidence"),
+        found=_count(values, "found"),
+        alarms=_count(values, "alarms"),
+    )
+
+
+def _alarms(values: Any) -> Alarms:
+    _check_names(Alarms, values)
+    return Alarms(
+        packages=_count(values, "packages"),
+        functions=_count(values, "functions"),
+        not_judged=_count(values, "not_judged"),
+        points=tuple(_alarm_point(point) for point in _list(values, "points")),
+    )
+
+
+def _alarm_point(values: Any) -> AlarmPoint:
+    _check_names(AlarmPoint, values)
+    return AlarmPoint(
+        confidence=_share(values, "confidence"),
+        alarms=_count(values, "alarms"),
+        upper=_share(values, "upper"),
+    )
 
 
 def _check_names(cls: type, values: Any) -> None:
@@ -237,6 +337,8 @@ def add_calibration(folder: Path, calibration: Calibration) -> None:
 
     The manifest is written without it first: whenever this is stopped, the folder holds a detector that can be loaded.
     """
+    from hyperheat.detector.model_card import with_measured
+
     read_folder(folder)
     path = folder / "manifest.json"
     manifest = parse_json(path.read_text(encoding="utf-8"))
@@ -247,44 +349,4 @@ def add_calibration(folder: Path, calibration: Calibration) -> None:
     write_whole_text(path, json.dumps(manifest, indent=1) + "\n")
     card = folder / "MODEL_CARD.md"
     if card.is_file():
-        write_whole_text(card, _with_section(card.read_text(encoding="utf-8"), _section(calibration)))
-
-
-def _with_section(card: str, section: str) -> str:
-    """The card with its section of measured figures replaced, or added at the end."""
-    rest = re.sub(rf"\n*^{_TITLE}\n.*?(?=^## |\Z)", "\n\n", card, flags=re.DOTALL | re.MULTILINE)
-    return f"{rest.rstrip()}\n\n{section}"
-
-
-def _section(calibration: Calibration) -> str:
-    rows = [
-        _card_row(curve, tier, threshold)
-        for curve in calibration.curves
-        for tier, threshold in calibration.tiers.items()
-    ]
-    return "\n".join(
-        [
-            _TITLE,
-            "",
-            f"Precision holds if {calibration.bug_rate:.1%} of functions have a bug: an assumption; real code has fewer. "
-            f"Functions with fewer than {calibration.min_candidates} candidate changes are not judged.",
-            "",
-            "| data | functions, with a bug | tier | confidence from | precision (at least) | recall | false alarms |",
-            "|---|---|---|---|---|---|---|",
-            *rows,
-            "",
-        ]
-    )
-
-
-def _card_row(curve: Curve, tier: str, threshold: float) -> str:
-    point = next((point for point in curve.points if point.confidence == threshold), None)
-    cells = [curve.data, f"{curve.functions:,}, {curve.bugs:,}", tier, f"{threshold:.3f}", *_figures(point)]
-    return f"| {' | '.join(cells)} |"
-
-
-def _figures(point: Point | None) -> list[str]:
-    if point is None:
-        return ["too few found to say", "", ""]
-    precision = f"{point.precision:.1%} ({point.lower:.1%})"
-    return [precision, f"{point.recall:.1%}", f"{point.false_alarms:.2%}"]
+        write_whole_text(card, with_measured(card.read_text(encoding="utf-8"), calibration))

@@ -5,9 +5,12 @@ from importlib.resources import files
 from pathlib import Path
 
 from hyperheat.detector.calibration import Calibration
-from hyperheat.detector.manifest import CALIBRATION, WEIGHTS, key_of, list_files, read_listed
+from hyperheat.detector.manifest import CALIBRATION, WEIGHTS, key_of, list_files, read_folder
 
-__all__ = ["Detector", "load_detector"]
+__all__ = ["BUILT_IN", "Detector", "load_detector"]
+
+BUILT_IN = "built-in"
+"""The name of the model in the package."""
 
 
 @dataclass(frozen=True)
@@ -20,29 +23,32 @@ class Detector:
     """That of the model file."""
     calibration: Calibration
     key: str
-    """Names the model, its calibration and this version: results under one key can be compared."""
+    """Names the content of the model, its calibration and this version: results under one key can be compared."""
 
 
-def load_detector(folder: Path | None = None) -> Detector:
-    """The detector in a folder, or the one that comes with the package. Raises ValueError if there is none."""
+def load_detector(folder: Path | None = None, *, name: str | None = None) -> Detector:
+    """The detector in a folder, or the one that comes with the package.
+
+    All files are compared with the manifest, so that a damaged model is refused even if no function has to be scored.
+    Raises ValueError if there is none.
+    """
     if folder is None:
-        folder, name = Path(str(files("hyperheat") / "model")), "built-in"
+        folder, name = Path(str(files("hyperheat") / "model")), BUILT_IN
         if not folder.is_dir():
             raise ValueError(
                 "this installation of hyperheat comes without a model: pass the folder of an exported one with --model"
             )
     else:
         folder = folder.absolute()
-        name = folder.name
     listed = list_files(folder)
     if CALIBRATION not in listed:
         raise ValueError(
             f"{folder}: this detector has no {CALIBRATION}: run `hyperheat bugs calibrate --model` on it first"
         )
-    content = read_listed(folder / CALIBRATION, listed[CALIBRATION])
+    contents = read_folder(folder)
     try:
-        calibration = Calibration.parse(content)
+        calibration = Calibration.parse(contents[CALIBRATION])
     except ValueError as error:
         raise ValueError(f"{folder / CALIBRATION}: {error}") from None
     sha256 = str(listed[WEIGHTS].get("sha256"))
-    return Detector(folder, name, sha256, calibration, key_of(listed))
+    return Detector(folder, name or folder.name, sha256, calibration, key_of(listed))

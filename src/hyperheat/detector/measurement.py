@@ -1,31 +1,23 @@
-"""How often findings are right: the best finding of each function, curves over its confidence, and the calibration.
+"""How findings compare with known bugs: the best finding of each function, curves over its confidence, and the calibration.
 
     the model's probabilities on validation packages  --fit-->      slope and intercept
-    confidences on test packages, and on real fixes   --measure-->  curves, tiers
+    confidences on test packages, and on real fixes   --measure-->  curves
+    confidences on unedited packages                  --count-->    alarms, from which tiers follow
 
-The map is fitted on other packages than it is measured on, and neither were trained on.
+The map is fitted on other packages than it is measured on, and none of them were trained on.
 
-Precision is computed for an assumed share b of functions with a bug, from three shares of the functions in the data:
-
-    s = shown / buggy           functions with a bug that have a finding
-    q = right / shown           of these, findings that are the bug's repair
-    f = shown / clean           functions without a bug that have a finding
-    precision = b s q / (b s + (1 - b) f) = q / (1 + k f / s),  k = (1 - b) / b
-
-Each share has an interval of its own (Wilson's). An interval of the reweighted precision from the number of
-findings alone would be far too narrow: with b = 0.05, one false alarm weighs as much as 19 right findings. So the three
-are put together: f / s by the formula of Donner and Zou for ratios (2012), then with q on the logarithmic scale, where
-independent deviations add in squares. Functions of one package are alike: where hits gather in some packages, the share
-counts as if from as many fewer functions.
+Shares have Wilson's interval. Functions of one package are alike: where hits gather in some packages, a share counts as if
+from as many fewer functions.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
-from math import exp, inf, log, sqrt
+from math import ceil, inf
 
 import numpy as np
 
+from hyperheat.detector.alarms import GRID, AlarmPoint, Alarms, wilson
 from hyperheat.detector.calibration import (
     HELD_OUT,
     REAL_FIXES,
@@ -41,39 +33,28 @@ from hyperheat.rewrites import KINDS
 from hyperheat.rewrites.planting import MIN_CANDIDATES
 
 __all__ = [
-    "MIN_FOUND",
-    "PRECISIONS",
     "Measured",
     "Outcome",
     "Outcomes",
     "Share",
     "ask",
     "calibrate",
-    "choose_tiers",
+    "count_alarms",
     "count_by_kind",
     "fit",
-    "measure_at",
     "measure_curve",
+    "measure_fixes",
     "share",
     "weights",
-    "wilson",
 ]
 
 OutcomeDisplay = Callable[[Iterable["Outcome"], str], Iterable["Outcome"]]
 """Shows outcomes as they pass through it, under the name of their data."""
 
-MIN_FOUND = 10
-"""Thresholds from which on fewer bugs are found have no point in a curve."""
-PRECISIONS = {"A": 0.8, "B": 0.5}
-"""The precision on held-out packages that findings of a tier should reach."""
-
 _KINDS = tuple(KINDS)
-_Z = 1.959964  # of a 95 % interval
-_THRESHOLDS = (*(step / 100 for step in range(1, 100)), 0.995, 0.999)
 _CHUNK = 64
 _BINS = 10
 _LEAST_OF_ERROR = 0.1
-_MORE_LIKELY = 0.5
 _STEPS = 100
 _TOLERANCE = 1e-10
 
@@ -140,7 +121,10 @@ class Share:
 
 
 def share(hits: np.ndarray, group: np.ndarray) -> Share:
-    """The share of hits among functions [F], as if there were as many fewer functions as groups [F] are alike."""
+    """The share of hits among functions [F], as if there were as many fewer functions as groups [F] are alike.
+
+    A function may have several hits, if there are fewer hits than functions.
+    """
     count = len(hits)
     if not count:
         return Share(value=0.0, lower=0.0, upper=1.0)
@@ -154,49 +138,52 @@ def share(hits: np.ndarray, group: np.ndarray) -> Share:
     return Share(value=value, lower=lower, upper=upper)
 
 
-def wilson(value: float, count: float) -> tuple[float, float]:
-    """Wilson's 95 % interval of a share p that was seen among n: the roots of (1 + z²/n) x² - (2p + z²/n) x + p² = 0."""
-    square = _Z**2 / count
-    half = sqrt(square * (value * (1 - value) + square / 4))
-    upper = (value + square / 2 + half) / (1 + square)
-    return value**2 / (1 + square) / upper, min(
-        1.0, upper
-    )  # the product of the roots: never below 0 by rounding
-
-
 def measure_curve(outcomes: Outcomes, data: str, bug_rate: float) -> Curve:
-    """What findings from each threshold on are worth."""
-    points = (measure_at(outcomes, threshold, bug_rate) for threshold in _THRESHOLDS)
+    """Bugs found, and functions without a bug that have a finding, from each confidence on."""
+    buggy = outcomes.buggy
+    right, alarms = outcomes.confidence[buggy & outcomes.right], outcomes.confidence[~buggy]
     return Curve(
         data=data,
         functions=len(outcomes),
-        bugs=int(outcomes.buggy.sum()),
-        bug_rate=bug_rate,
+        bugs=int(buggy.sum()),
         error=_calibration_error(outcomes, bug_rate),
-        points=tuple(point for point in points if point is not None),
+        points=tuple(
+            Point(confidence=sure, found=int((right >= sure).sum()), alarms=int((alarms >= sure).sum()))
+            for sure in GRID
+        ),
     )
 
 
-def measure_at(outcomes: Outcomes, threshold: float, bug_rate: float) -> Point | None:
-    """What findings of at least some confidence are worth; None if too few bugs are found to say."""
-    shown, buggy, right = outcomes.confidence >= threshold, outcomes.buggy, outcomes.right
-    found = int((right & shown).sum())
-    if found < MIN_FOUND:
-        return None
-    group = outcomes.group
-    s, f = (share(shown[part], group[part]) for part in (buggy, ~buggy))
-    q = share(right[buggy & shown], group[buggy & shown])
-    k = (1 - bug_rate) / bug_rate
-    odds = 1 + k * f.value / s.value
-    worst = 1 + k * _largest_ratio(f, s)
-    deviation = sqrt(log(worst / odds) ** 2 + log(q.value / q.lower) ** 2)
-    return Point(
-        confidence=threshold,
-        precision=_rounded(q.value / odds),
-        lower=_rounded(q.value / odds * exp(-deviation)),
-        recall=_rounded(found / int(buggy.sum())),
-        false_alarms=_rounded(f.value),
+def count_alarms(
+    packages: Mapping[str, Sequence[Sequence[float]]],
+    *,
+    not_judged: int,
+    slope: float,
+    intercept: float,
+) -> Alarms:
+    """Findings from each confidence on in unedited code: by package, the log-probabilities of each judged function."""
+    functions = [findings for of_package in packages.values() for findings in of_package]
+    if not functions:
+        raise ValueError("unedited code: expected functions that can be judged, got none")
+    group = np.repeat(np.arange(len(packages)), [len(of_package) for of_package in packages.values()])
+    owner = np.repeat(np.arange(len(functions)), [len(findings) for findings in functions])
+    sure = np.array([to_confidence(p, slope, intercept) for findings in functions for p in findings])
+
+    def point(confidence: float) -> AlarmPoint:
+        hits = np.bincount(owner[sure >= confidence], minlength=len(functions))
+        upper = share(hits, group).upper if hits.mean() < 1 else 1.0
+        return AlarmPoint(confidence=confidence, alarms=int(hits.sum()), upper=_rounded_up(upper))
+
+    return Alarms(
+        packages=sum(bool(of_package) for of_package in packages.values()),
+        functions=len(functions),
+        not_judged=not_judged,
+        points=tuple(map(point, GRID)),
     )
+
+
+def _rounded_up(value: float) -> float:
+    return min(1.0, ceil(value * 1e7) / 1e7)
 
 
 def count_by_kind(outcomes: Outcomes, threshold: float) -> dict[str, tuple[int, int]]:
@@ -206,14 +193,6 @@ def count_by_kind(outcomes: Outcomes, threshold: float) -> dict[str, tuple[int, 
         str(kind): (int((outcomes.kind == kind).sum()), int(shown[outcomes.kind == kind].sum()))
         for kind in np.unique(outcomes.kind)
     }
-
-
-def _largest_ratio(numerator: Share, denominator: Share) -> float:
-    """The upper end of the interval of a ratio of two independent shares; the denominator is above zero."""
-    product = numerator.value * denominator.value
-    highest = numerator.upper * (2 * numerator.value - numerator.upper)
-    lowest = denominator.lower * (2 * denominator.value - denominator.lower)
-    return (product + sqrt(max(0.0, product**2 - highest * lowest))) / lowest
 
 
 def _calibration_error(outcomes: Outcomes, bug_rate: float) -> float:
@@ -280,25 +259,6 @@ def fit(outcomes: Sequence[Outcome], bug_rate: float) -> tuple[float, float]:
     return float(theta[0]), float(theta[1])
 
 
-def choose_tiers(curve: Curve) -> dict[str, float]:
-    """The least confidence of each tier: the lowest whose precision reaches that of `PRECISIONS`.
-
-    Precision is that of all findings from there on, so the surest can make up for others; those of tier A are each
-    more likely right than wrong. Where no confidence will do, the tier begins where the lower end of the interval of
-    precision is highest.
-    """
-    if not curve.points:
-        raise ValueError(f"{curve.data}: expected bugs that are found, got too few for any threshold")
-    likely = [point for point in curve.points if point.confidence >= _MORE_LIKELY] or curve.points
-    a = _begin(likely, PRECISIONS["A"])
-    return {"A": a, "B": min(a, _begin(curve.points, PRECISIONS["B"]))}
-
-
-def _begin(points: Sequence[Point], precision: float) -> float:
-    safest = max(points, key=lambda point: point.lower)
-    return next((point for point in points if point.precision >= precision), safest).confidence
-
-
 def calibrate(
     scorer: Scorer,
     valid: Iterable[Sample],
@@ -326,13 +286,30 @@ def calibrate(
         is_clean = [outcome for outcome in sets[HELD_OUT] if outcome.kind == CLEAN]
         sets[REAL_FIXES] = real if any(outcome.kind == CLEAN for outcome in real) else [*real, *is_clean]
     measured = {data: Outcomes(outcomes, slope, intercept) for data, outcomes in sets.items()}
-    curves = tuple(measure_curve(outcomes, data, bug_rate) for data, outcomes in measured.items())
     calibration = Calibration(
         slope=slope,
         intercept=intercept,
         bug_rate=bug_rate,
         min_candidates=MIN_CANDIDATES,
-        tiers=choose_tiers(curves[0]),
-        curves=curves,
+        curves=tuple(measure_curve(outcomes, data, bug_rate) for data, outcomes in measured.items()),
     )
     return Measured(calibration=calibration, outcomes=measured)
+
+
+def measure_fixes(
+    scorer: Scorer,
+    calibration: Calibration,
+    fixes: Iterable[Sample],
+    *,
+    progress: OutcomeDisplay = lambda outcomes, _: outcomes,
+) -> Measured:
+    """A calibration with its curve over real fixes measured anew, if there are any; the rest stays as it is."""
+    real = list(progress(ask(scorer, fixes), REAL_FIXES))
+    if not real:
+        return Measured(calibration=calibration, outcomes={})
+    outcomes = Outcomes(real, calibration.slope, calibration.intercept)
+    others = [curve for curve in calibration.curves if curve.data != REAL_FIXES]
+    curve = measure_curve(outcomes, REAL_FIXES, calibration.bug_rate)
+    return Measured(
+        calibration=replace(calibration, curves=(*others, curve)), outcomes={REAL_FIXES: outcomes}
+    )

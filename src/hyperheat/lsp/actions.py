@@ -74,7 +74,7 @@ def _actions(desk: _Desk, placed: PlacedFinding, diagnostic: types.Diagnostic) -
             title=f"Change to `{_after(desk.source, fix)}`{more}",
             kind=types.CodeActionKind.QuickFix,
             diagnostics=[diagnostic],
-            is_preferred=number == 0 and finding.tier == "A",
+            is_preferred=number == 0 and finding.safe,
             edit=desk.edit(fix),
         )
     ignoring = ignoring_edit(placed, desk.source)

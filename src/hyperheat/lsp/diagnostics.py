@@ -18,6 +18,7 @@ SEVERITIES = {
     "A": types.DiagnosticSeverity.Warning,
     "B": types.DiagnosticSeverity.Information,
     "C": types.DiagnosticSeverity.Hint,
+    "D": types.DiagnosticSeverity.Hint,
 }
 """How severe findings are by their tier; what is not checked is told as information."""
 
@@ -42,7 +43,7 @@ def _of_finding(finding: Finding, source: SourceText, text: PlacedText) -> types
         severity=SEVERITIES[finding.tier],
         code=finding.rule,
         source=SOURCE,
-        message=f"{visible(finding.message)} (confidence {finding.confidence:.3f}, tier {finding.tier})",
+        message=f"{visible(finding.message)} ({finding.worth})",
     )
 
 

@@ -15,7 +15,7 @@ from hyperheat.spelling import did_you_mean
 
 __all__ = ["ALLOWED", "SECTION", "EditorSettings", "read_editor_settings"]
 
-ALLOWED = ("tier", "min-confidence", "min-precision", "select", "ignore", "exclude", "gitignore")
+ALLOWED = ("tier", "min-confidence", "max-alarms", "select", "ignore", "exclude", "gitignore")
 """The settings, by their keys in pyproject.toml; `minConfidence` means the same as `min-confidence`."""
 
 SECTION = "hyperheat"

@@ -36,7 +36,7 @@ def _finding(finding: Finding, style: _Style) -> Iterator[str]:
     name = style.words(f"{finding.rule} {RULES[finding.rule].name}")
     yield f"{style.bold}{name}{style.bold}: {style.words(finding.message)}"
     yield ""
-    yield f"Confidence {finding.confidence:.3f}, tier {finding.tier}."
+    yield f"T{finding.worth[1:]}."
     if finding.alternatives:
         yield from ("", "Other repairs:", "")
         for other in finding.alternatives:

@@ -126,11 +126,11 @@ def read_for(job: SettingsJob, detector: Detector) -> DocumentSettings:
         problems.append(str(error))
     try:
         settings = override_settings(settings, job.options, folder=job.folder, prefix="hyperheat.")
-        if settings.min_precision is not None:
-            detector.calibration.at_precision(settings.min_precision)
+        if settings.max_alarms is not None:
+            detector.calibration.at_rate(settings.max_alarms / 1000)
     except ValueError as error:
         problems.append(str(error))
-        settings = replace(settings, min_precision=None)
+        settings = replace(settings, max_alarms=None)
     root = settings.source.parent.absolute() if settings.source else job.folder
     path = job.path or root / "untitled.py"
     baseline = None

@@ -12,6 +12,7 @@ cell. `file_line` is then the line of the notebook's file, for programs that sho
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from hyperheat.alarm_rate import describe_rate
 from hyperheat.report.finding_causes import FindingCauses
 from hyperheat.report.rules import RULE_OF_KIND, RULES
 
@@ -31,8 +32,8 @@ __all__ = [
     "sort_findings",
 ]
 
-LEVELS = {"A": "error", "B": "warning", "C": "note"}
-"""The tiers of confidence, best first, and how severe outputs with levels call them."""
+LEVELS = {"A": "error", "B": "warning", "C": "note", "D": "note"}
+"""The tiers, best first, and how severe outputs with levels call them; D is what is only shown on request."""
 
 
 class InFile:
@@ -96,6 +97,10 @@ class Finding(InFile):
     outermost function around it. `alternatives` come most likely first. `previous` is the confidence that it had in the
     earlier version that it was compared with; None if its place is new or there was no comparison. `why` is what it
     depends on, if that was asked.
+
+    `alarm_rate` says how far to trust it: findings of this confidence or more for each function of real code, as it was
+    measured; None if it was not. `confidence` ranks findings. `safe` says that `hyperheat fix` repairs it without being
+    told to.
     """
 
     path: str
@@ -109,6 +114,8 @@ class Finding(InFile):
     message: str
     confidence: float
     tier: str
+    alarm_rate: float | None = None
+    safe: bool = False
     fix: Fix
     alternatives: tuple[Alternative, ...] = ()
     previous: float | None = None
@@ -116,21 +123,26 @@ class Finding(InFile):
     cell: int | None = None
     file_line: int | None = None
 
+    @property
+    def worth(self) -> str:
+        """The tier and what it was measured to mean, as every output says it; and how confidence has changed, if it has."""
+        change = (
+            "" if self.previous is None else f", confidence {self.confidence:.3f}, {self.previous:.3f} before"
+        )
+        return f"tier {self.tier}, {describe_rate(self.alarm_rate)}{change}"
+
     def __post_init__(self) -> None:
         _check_places(self.line, self.column, self.end_line, self.end_column)
         _check_share("confidence", self.confidence)
         if self.previous is not None:
             _check_share("previous confidence", self.previous)
+        if self.alarm_rate is not None and not 0 < self.alarm_rate <= 1:
+            raise ValueError(f"expected alarms per function, above 0 and at most 1, got {self.alarm_rate}")
         if RULE_OF_KIND.get(self.kind) != self.rule:
             pairs = ", ".join(f"{rule} {kind}" for kind, rule in RULE_OF_KIND.items())
             raise ValueError(f"expected a rule and a kind of {pairs}; got {self.rule} {self.kind}")
         if self.tier not in LEVELS:
             raise ValueError(f"expected a tier of {', '.join(LEVELS)}; got {self.tier!r}")
-
-    @property
-    def before(self) -> str:
-        """How confidence has changed, to be put behind it; empty if there is nothing to compare with."""
-        return "" if self.previous is None else f", {self.previous:.3f} before"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,14 +168,18 @@ class ScanError(InFile):
 class Summary:
     """What was checked, and what is not among the findings.
 
-    `hidden` counts findings per tier that is not shown, `suppressed` those with a comment in the code, `known` those
-    in the baseline file, `unrisen` those that were as suspicious in the earlier version. `notes` are sentences for the
-    reader, such as where a threshold comes from. `cached` and `seconds` differ from run to run, so only the summary on
-    the terminal shows them.
+    `functions` counts all that were read; `too_small` and `too_large` those that were not judged: fewer candidate changes
+    than `min_candidates`, or over a limit. `hidden` counts findings per tier that is not shown, `suppressed` those with a
+    comment in the code, `known` those in the baseline file, `unrisen` those
+    that were as suspicious in the earlier version. `notes` are sentences for the reader, such as where a
+    threshold comes from. `cached` and `seconds` differ from run to run, so only the summary on the terminal shows them.
     """
 
     files: int
     functions: int
+    too_small: int = 0
+    too_large: int = 0
+    min_candidates: int = 0
     hidden: Mapping[str, int] = field(default_factory=dict)
     suppressed: int = 0
     known: int = 0

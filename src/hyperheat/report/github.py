@@ -19,7 +19,7 @@ def render(report: Report, sources: Mapping[str, SourceText]) -> str:
 
 
 def _finding(finding: Finding) -> str:
-    sure = f"confidence {finding.confidence:.3f}{finding.before}, tier {finding.tier}"
+    sure = finding.worth
     if finding.cell is not None:  # GitHub shows the file of a notebook
         place = {"line": finding.file_line or 1}
         sure = f"cell {finding.cell}, line {finding.line}, column {finding.column}; {sure}"

@@ -9,6 +9,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
+from hyperheat.alarm_rate import MEANING, describe_rate
 from hyperheat.report.cause_markup import why_lines
 from hyperheat.report.finding import LEVELS, Finding, FunctionHeat, Report
 from hyperheat.report.markup import (
@@ -59,8 +60,9 @@ def _overview(report: Report) -> Iterator[str]:
     summary = report.summary
     found = Counter(finding.tier for finding in report.findings)
     counts: dict[str, object] = {"Files": summary.files, "Functions": summary.functions}
+    counts |= {"Not judged": summary.too_small + summary.too_large}
     counts |= {f"Findings in tier {tier}": found[tier] for tier in LEVELS if found[tier]}
-    counts |= {f"Hidden in tier {tier}": summary.hidden[tier] for tier in LEVELS if summary.hidden.get(tier)}
+    counts |= {f"Hidden in tier {tier}": summary.hidden[tier] for tier in "ABC" if summary.hidden.get(tier)}
     counts |= {
         "Suppressed": summary.suppressed,
         "In the baseline": summary.known,
@@ -83,13 +85,14 @@ def _findings(
     if not report.findings:
         yield "<p>None.</p>"
         return
+    yield f'<p class="faint">{MEANING}</p>'
     yield "<table>"
-    heads = [f'<th scope="col">{head}</th>' for head in ("Tier", "Confidence", "Rule", "Place", "What")]
+    heads = [f'<th scope="col">{head}</th>' for head in ("Tier", "Measured", "Rule", "Place", "What")]
     yield f"<thead><tr>{''.join(heads)}</tr></thead>"
     yield "<tbody>"
     for number, finding in enumerate(report.findings, 1):
         yield (
-            f'<tr><td class="short">{finding.tier}</td><td class="short">{finding.confidence:.3f}</td>'
+            f'<tr><td class="short">{finding.tier}</td><td class="short">{describe_rate(finding.alarm_rate)}</td>'
             f'<td class="short">{finding.rule}</td><td><a href="#finding-{number}">{finding_place(finding)}</a></td>'
             f"<td>{shown(finding.message)}</td></tr>"
         )
@@ -107,7 +110,7 @@ def _finding(finding: Finding, source: SourceText | None) -> Iterator[str]:
     rule = RULES[finding.rule]
     yield f"<h3>{shown(finding.message)}</h3>"
     yield (
-        f'<p class="faint">{rule.id} {rule.name}, tier {finding.tier}, confidence {finding.confidence:.3f}{finding.before}, '
+        f'<p class="faint">{rule.id} {rule.name}, {finding.worth}, '
         f"at {finding_place(finding)} in {shown(finding.function)}</p>"
     )
     yield from frame_lines(finding, source)
@@ -115,7 +118,7 @@ def _finding(finding: Finding, source: SourceText | None) -> Iterator[str]:
         yield "<p>Or:</p>"
         yield "<ul>"
         for other in finding.alternatives:
-            yield f"<li>{shown(other.message)} ({other.confidence:.3f})</li>"
+            yield f"<li>{shown(other.message)}</li>"
         yield "</ul>"
     yield from why_lines(finding, source)
     yield f'<p class="faint">{shown(rule.summary)}</p>'

@@ -2,15 +2,21 @@
 
 {"version", "model": {"name", "sha256"},
  "findings": [{"path", "cell", "rule", "kind", "line", "column", "end_line", "end_column", "function", "message",
-               "confidence", "tier", "fix": {"edits": [{"line", "column", "end_line", "end_column", "text"}]},
+               "confidence", "tier", "alarm_rate", "safe",
+               "fix": {"edits": [{"line", "column", "end_line", "end_column", "text"}]},
                "alternatives": [{"kind", "message", "confidence", "fix"}], "previous", "why"}],
  "errors": [{"path", "cell", "rule", "line", "reason"}],
- "summary": {"files", "functions", "shown", "hidden", "suppressed", "known", "unrisen", "not_parsed", "skipped",
-             "notes"}}
+ "summary": {"files", "functions", "too_small", "too_large", "shown", "hidden", "suppressed", "known",
+             "unrisen", "not_parsed", "skipped", "notes"}}
 
 `line` of an error may be null. `cell` is null except in notebooks, where lines count from the start of the cell with that
 number, the first of all cells being 1. `previous` is the confidence of a finding in the earlier version that --since
 compares with, null if its place is new or nothing was compared. `shown` and `hidden` count findings per tier.
+
+`alarm_rate` is the number of a finding: the
+findings of its confidence or more per function of unedited real code, or null if that was not measured; its tier follows
+from it. `confidence`, from 0 to 1, ranks findings; it is a probability only on code with planted bugs. `safe` says that
+`hyperheat fix` makes the repair without --unsafe-fixes. Of `functions`, `too_small` and `too_large` were not judged.
 
 With `--why`, a finding has "why": {"confidence", "causes": [cause, ...], "against": [cause, ...], "tried", "left_out"} if
 that could be found out. A cause is {"kind", "text", "meaning", "places": [{"line", "column", "end_line", "end_column"}],
@@ -59,7 +65,12 @@ def _finding(finding: Finding) -> dict[str, object]:
     alternatives = [
         asdict(other) | {"confidence": round(other.confidence, 3)} for other in finding.alternatives
     ]
-    plain = asdict(finding) | {"confidence": round(finding.confidence, 3), "alternatives": alternatives}
+    rate = None if finding.alarm_rate is None else round(finding.alarm_rate, 7)
+    plain = asdict(finding) | {
+        "confidence": round(finding.confidence, 3),
+        "alarm_rate": rate,
+        "alternatives": alternatives,
+    }
     if finding.why is None:
         del plain["why"]
     del plain["file_line"]
@@ -85,6 +96,8 @@ def _summary(report: Report) -> dict[str, object]:
     return {
         "files": summary.files,
         "functions": summary.functions,
+        "too_small": summary.too_small,
+        "too_large": summary.too_large,
         "shown": {tier: tiers[tier] for tier in LEVELS},
         "hidden": {tier: summary.hidden.get(tier, 0) for tier in LEVELS},
         "suppressed": summary.suppressed,

@@ -1,8 +1,9 @@
 """SARIF 2.1.0, the exchange format of static analysis: for code scanning services, editors and reviewers.
 
-One run, minified. Columns count code points, and a carriage return alone ends a line too; both are declared. Paths are
-relative to `%SRCROOT%`. Files that were not checked are notifications of the invocation. A place in a notebook is a line
-of its file, with the cell and the place in it among the properties, and without a fix.
+One run, minified. `rank` orders results; how far to trust one is in its message, and in `alarmRate` as a number. Columns
+count code points, and a carriage return alone ends a line too; both are declared. Paths are
+relative to `%SRCROOT%`. Files that were not checked are notifications of the invocation. A place in a
+notebook is a line of its file, with the cell and the place in it among the properties, and without a fix.
 """
 
 from collections.abc import Mapping
@@ -66,7 +67,7 @@ def _result(finding: Finding, fingerprint: str) -> _Object:
         "ruleIndex": [rule.id for rule in _RULES].index(finding.rule),
         "level": LEVELS[finding.tier],
         "rank": round(100 * finding.confidence, 1),
-        "message": _message(finding.message),
+        "message": _message(f"{finding.message} ({finding.worth})"),
         "locations": [
             {
                 "physicalLocation": {
@@ -80,8 +81,9 @@ def _result(finding: Finding, fingerprint: str) -> _Object:
         "fixes": [_fix(finding)],
         "properties": {
             "kind": finding.kind,
-            "confidence": round(finding.confidence, 3),
             "tier": finding.tier,
+            "alarmRate": None if finding.alarm_rate is None else round(finding.alarm_rate, 7),
+            "safe": finding.safe,
         }
         | ({} if finding.previous is None else {"previousConfidence": finding.previous})
         | ({"cell": finding.cell, "regionInCell": _region(finding)} if in_cell else {}),

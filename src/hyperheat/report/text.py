@@ -5,13 +5,15 @@ from collections.abc import Iterator, Mapping
 
 from hyperheat.report.cause_marks import render_why
 from hyperheat.report.colours import painted
-from hyperheat.report.finding import LEVELS, Finding, Report, ScanError
+from hyperheat.report.finding import LEVELS, Finding, Report, ScanError, Summary
 from hyperheat.report.listing import FrameLine, frame
 from hyperheat.report.rules import RULES
 from hyperheat.report.source import SourceText
 from hyperheat.visible_text import columns, visible, visible_code, visible_line
 
 __all__ = ["render", "render_finding", "summarise"]
+
+_REST = "D"  # nearly every function has such a finding, so counting them says nothing
 
 
 def render(report: Report, sources: Mapping[str, SourceText], *, colour: bool = False) -> str:
@@ -27,9 +29,7 @@ def render_finding(finding: Finding, source: SourceText | None, *, colour: bool 
     """One finding: what, where, the code, the repair, and what else may be meant."""
     level = LEVELS[finding.tier]
     rule = painted(f"{finding.rule} {RULES[finding.rule].name}", level, colour=colour)
-    sure = painted(
-        f"[confidence {finding.confidence:.3f}{finding.before}, tier {finding.tier}]", "faint", colour=colour
-    )
+    sure = painted(f"[{finding.worth}]", "faint", colour=colour)
     lines = frame(finding, source) if source else ()
     gutter = max([len(str(line.number)) for line in lines if line.number] or [1])
     place = f"{visible(finding.source)}:{finding.line}:{finding.column}"
@@ -41,7 +41,7 @@ def render_finding(finding: Finding, source: SourceText | None, *, colour: bool 
         shown.append(painted(f"{'':>{gutter}} |", "faint", colour=colour))
         shown += [row for line in lines for row in _rows(line, gutter, level, colour)]
     for other in finding.alternatives:
-        text = f"= or: {visible(other.message)} ({other.confidence:.3f})"
+        text = f"= or: {visible(other.message)}"
         shown.append(f"{' ' * gutter} {painted(text, 'faint', colour=colour)}")
     why = render_why(finding, finding.why, source, colour=colour)
     return "".join(f"{row}\n" for row in shown) + (f"\n{why}" if why else "")
@@ -59,6 +59,7 @@ def summarise(report: Report, *, colour: bool = False, hints: bool = True) -> st
     found = ", ".join(f"{shown[tier]} in tier {tier}" for tier in LEVELS if shown[tier])
     sentences = [
         f"Checked {_count(summary.files, 'file')}, {_count(summary.functions, 'function')}{took}{cached}.",
+        *_not_judged(summary),
         painted(
             f"{_count(len(report.findings), 'finding')}{f': {found}' if found else ''}.",
             "strong",
@@ -66,7 +67,9 @@ def summarise(report: Report, *, colour: bool = False, hints: bool = True) -> st
         ),
     ]
     hidden = ", ".join(
-        f"{summary.hidden[tier]} in tier {tier}" for tier in LEVELS if summary.hidden.get(tier)
+        f"{summary.hidden[tier]} in tier {tier}"
+        for tier in LEVELS
+        if summary.hidden.get(tier) and tier != _REST
     )
     if hidden:
         sentences.append(f"Hidden: {hidden}{' (--show-all)' if hints else ''}.")
@@ -81,6 +84,16 @@ def summarise(report: Report, *, colour: bool = False, hints: bool = True) -> st
         hint = " (--strict to fail)" if hints else ""
         sentences.append(painted(f"Not checked: {counts}{hint}.", "warning", colour=colour))
     return "".join(f"{line}\n" for line in (" ".join(sentences), *map(visible_line, summary.notes)))
+
+
+def _not_judged(summary: Summary) -> Iterator[str]:
+    """How many functions were not judged, and why."""
+    if not summary.too_small and not summary.too_large:
+        return
+    reasons = [f"{summary.too_small} with fewer than {summary.min_candidates} candidate changes"]
+    reasons += [f"{summary.too_large} too large"]
+    counted = [reason for reason in reasons if not reason.startswith("0 ")]
+    yield f"Not judged: {' and '.join(counted)}."
 
 
 def _error(error: ScanError, colour: bool) -> str:

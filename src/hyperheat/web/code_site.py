@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from starlette.requests import Request
 
+from hyperheat.alarm_rate import MEANING, describe_rate
 from hyperheat.check.cell_places import CellPlaces
 from hyperheat.check.checker import Scan
 from hyperheat.check.explanations import ExplainedPlace, Target, read_explained
@@ -33,6 +34,7 @@ MAX_FINDINGS = 2_000
 """The most findings in the list; a browser is slow with more."""
 MAX_FILES = 5_000
 """The most files in the list."""
+_TIERS = tuple(LEVELS)[:-1]  # what is below is not listed
 _KEPT = 32  # functions whose places are remembered
 
 Answered = TypeVar("Answered")
@@ -68,7 +70,7 @@ class CodeSite:
             model=shown(f"Model {report.model.name}"),
             counts="".join(_counts(report)),
             notes="".join(f'<p class="note">{shown(note)}</p>' for note in self._notes(findings)),
-            tiers="".join(_tier_box(tier, tiers[tier]) for tier in LEVELS),
+            tiers="".join(_tier_box(tier, tiers[tier]) for tier in _TIERS),
             kinds="".join(_options(finding.rule for finding in findings)),
             paths="".join(_options(finding.path for finding in findings)),
             findings="\n".join(self._item(number, finding) for number, finding in enumerate(findings)),
@@ -96,7 +98,7 @@ class CodeSite:
             f'data-path="{shown(finding.path)}" data-sure="{finding.confidence:.4f}" data-start="{finding.line}">'
             f'<span class="tier tier{finding.tier}" title="Tier {finding.tier}">{finding.tier}</span>'
             f'<span class="what">{message(finding.message)}</span>'
-            f'<span class="sure" title="confidence">{finding.confidence:.3f}</span>'
+            f'<span class="sure" title="{MEANING}">{describe_rate(finding.alarm_rate)}</span>'
             f'<span class="where">{finding_place(finding)} &middot; {shown(rule.name)}</span></li>'
         )
 
@@ -260,7 +262,7 @@ def _errors(report: Report) -> Iterator[str]:
 def _counts(report: Report) -> Iterator[str]:
     found = Counter(finding.tier for finding in report.findings)
     counts = {"Files": report.summary.files, "Functions": report.summary.functions}
-    counts |= {f"Tier {tier}": found[tier] for tier in LEVELS}
+    counts |= {f"Tier {tier}": found[tier] for tier in _TIERS}
     counts |= {"Suppressed": report.summary.suppressed, "In the baseline": report.summary.known}
     always = {"Files", "Functions"}
     yield from (

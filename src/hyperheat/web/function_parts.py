@@ -78,8 +78,7 @@ def place_view(
     badge = f'<span class="tier tier{finding.tier}">{finding.tier}</span>' if reported else "Not reported:"
     yield f'<h2 class="message">{message(finding.message)}</h2>'
     yield (
-        f'<p class="faint">{badge} confidence {share(finding.confidence)}, {rule.id} {rule.name}, '
-        f"at {finding_place(finding)}</p>"
+        f'<p class="faint">{badge} {finding.worth}, {rule.id} {rule.name}, at {finding_place(finding)}</p>'
     )
     yield from frame_lines(finding, source)
     yield "<h3>Repairs of this place</h3>"
