@@ -15,9 +15,10 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from benchmarks.command import Positive, fail, run
+from benchmarks.timing import processor_ms
 
 __all__ = ["STEPS", "cut_lines", "main", "measure_lsp"]
 
@@ -28,6 +29,7 @@ STEPS = {
     "broken": "a syntax error",
     "hover": "hover: why a finding is reported",
     "open": "open: all functions",
+    "parse": "for comparison: ast.parse of the file",
 }
 """What is measured, in the order of a turn."""
 
@@ -88,10 +90,20 @@ class _Server:
         self.tell("textDocument/didChange", {"textDocument": document, "contentChanges": changes})
         return self._diagnostics()
 
-    def end(self) -> None:
-        self.ask("shutdown", None)
-        self.tell("exit", None)
+    def __enter__(self) -> "_Server":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self.ask("shutdown", None)
+            self.tell("exit", None)
+        else:
+            self._process.kill()
         self._process.communicate()
+
+    def processor_ms(self) -> float:
+        """The processor time that the server and its workers have taken; 0 where the system cannot tell."""
+        return processor_ms(self._process.pid) or 0.0
 
     def _diagnostics(self) -> list[Any]:
         while True:
@@ -126,37 +138,51 @@ def cut_lines(text: str, lines: int) -> str:
 
 
 def measure_lsp(text: str, *, model: Path | None, repeats: int) -> dict[str, Any]:
-    """The milliseconds of each step: the median and the slowest, after a first turn that does not count."""
-    milliseconds: dict[str, list[float]] = {}
-    with tempfile.TemporaryDirectory(prefix="hyperheat-bench-") as folder:
-        server = _Server(Path(folder), model)
+    """The milliseconds of each step, after a first turn that does not count: the median, the slowest, the processor time."""
+    spent: dict[str, list[_Spent]] = {}
+    with (
+        tempfile.TemporaryDirectory(prefix="hyperheat-bench-") as folder,
+        _Server(Path(folder), model) as server,
+    ):
         for turn in range(repeats + 1):
-            for step, spent in _turn(server, text, turn):
+            for step, of_step in _turn(server, text, turn):
                 if turn:
-                    milliseconds.setdefault(step, []).append(spent)
-        server.end()
+                    spent.setdefault(step, []).append(of_step)
     return {
         "lines": text.count("\n"),
         "functions": sum(isinstance(node, ast.FunctionDef) for node in ast.walk(ast.parse(text))),
         "repeats": repeats,
-        "median_ms": {step: round(statistics.median(values), 1) for step, values in milliseconds.items()},
-        "slowest_ms": {step: round(max(values), 1) for step, values in milliseconds.items()},
+        "median_ms": {
+            step: round(statistics.median(s.clock for s in some), 1) for step, some in spent.items()
+        },
+        "slowest_ms": {step: round(max(s.clock for s in some), 1) for step, some in spent.items()},
+        "work_ms": {step: round(statistics.median(s.work for s in some), 1) for step, some in spent.items()},
     }
 
 
-def _turn(server: _Server, text: str, turn: int) -> Iterator[tuple[str, float]]:
+class _Spent(NamedTuple):
+    """Milliseconds on the clock, and of processor time of all processes."""
+
+    clock: float
+    work: float
+
+
+def _turn(server: _Server, text: str, turn: int) -> Iterator[tuple[str, _Spent]]:
     """Each step once, with another function each turn."""
-    spent: dict[str, float] = {}
+    spent: dict[str, _Spent] = {}
 
     @contextmanager
     def timed(step: str) -> Iterator[None]:
-        start = time.perf_counter()
+        work, start = server.processor_ms() + 1e3 * time.process_time(), time.perf_counter()
         yield
-        spent[step] = 1e3 * (time.perf_counter() - start)
+        clock = 1e3 * (time.perf_counter() - start)
+        spent[step] = _Spent(clock, server.processor_ms() + 1e3 * time.process_time() - work)
 
     function = _function(text, turn)
     line, indent = function.body[0].lineno - 1, function.body[0].col_offset
     parameter = text.splitlines()[function.lineno - 1].index("(") + 1
+    with timed("parse"):
+        ast.parse(text)
     with timed("open"):
         found = server.open(text)
     with timed("body"):
@@ -231,12 +257,12 @@ def _table(content: dict[str, Any]) -> str:
     rows = [
         f"{content['code']}: {content['lines']:,} lines, {content['functions']} functions; {content['repeats']} turns",
         "",
-        f"{'':<34} {'median':>10} {'slowest':>10}",
+        f"{'':<38} {'median':>10} {'slowest':>10} {'processor':>10}",
     ]
     for step, title in STEPS.items():
         if step in content["median_ms"]:
-            middle, most = content["median_ms"][step], content["slowest_ms"][step]
-            rows.append(f"{title:<34} {middle:>7.0f} ms {most:>7.0f} ms")
+            times = (content[key][step] for key in ("median_ms", "slowest_ms", "work_ms"))
+            rows.append(f"{title:<38}" + "".join(f" {spent:>7.0f} ms" for spent in times))
     return "\n".join(rows)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Run", "interleaved_ms", "peak_mb", "run_command"]
+__all__ = ["Run", "interleaved_ms", "peak_mb", "process_tree", "processor_ms", "run_command"]
 
 
 def interleaved_ms(
@@ -107,7 +107,7 @@ class _Watch(threading.Thread):
 
     def run(self) -> None:
         while not self._ended.wait(_SECONDS_BETWEEN_LOOKS):
-            self._peak = max(self._peak, sum(_held_kb(pid) for pid in _tree(self._pid)))
+            self._peak = max(self._peak, sum(_held_kb(pid) for pid in process_tree(self._pid)))
 
     def end(self) -> float | None:
         """Stop looking and tell the most that was seen, in MB."""
@@ -116,7 +116,7 @@ class _Watch(threading.Thread):
         return self._peak / 1024 or None
 
 
-def _tree(pid: int) -> Iterator[int]:
+def process_tree(pid: int) -> Iterator[int]:
     """A process and its descendants."""
     yield pid
     try:
@@ -124,7 +124,16 @@ def _tree(pid: int) -> Iterator[int]:
     except OSError:  # it has ended
         return
     for child in (child for found in children for child in found):
-        yield from _tree(int(child))
+        yield from process_tree(int(child))
+
+
+def processor_ms(pid: int) -> float | None:
+    """The processor time of a process and its descendants so far; None where the system cannot tell."""
+    found = [path for tree in process_tree(pid) for path in Path(f"/proc/{tree}/task").glob("*/schedstat")]
+    try:
+        return sum(int(path.read_text().split()[0]) for path in found) / 1e6 if found else None
+    except OSError:  # one has just ended
+        return None
 
 
 def _held_kb(pid: int) -> int:

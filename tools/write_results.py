@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # also when a test runs this fil
 
 from check_page import check_page
 from kg_page import kg_page
+from lsp_section import lsp_section
 from released_page import released_section
 from settings_table import settings_table
 from tables import fixes_command, number, percent, table
@@ -349,7 +350,7 @@ PAGES = {
     "layer.md": layer_page,
     "extract.md": extract_page,
     "bugs.md": bugs_page,
-    "check.md": lambda: check_page(_read("check"), _read("why")),
+    "check.md": lambda: f"{check_page(_read('check'), _read('why'))}\n{lsp_section(_read('lsp'))}",
     "kg.md": lambda: kg_page(*map(_read, ("kg", "kg-runs", "kg-speed", "kg-speed-plain"))),
 }
 
