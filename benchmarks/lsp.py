@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 from benchmarks.command import Positive, fail, run
 from benchmarks.timing import processor_ms
@@ -47,8 +47,7 @@ class _Server:
         )
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._in: BinaryIO = self._process.stdin
-        self._out: BinaryIO = self._process.stdout
+        self._in, self._out = self._process.stdin, self._process.stdout
         self._version = 0
         self._requests = 0
         options = {"tier": "C"}

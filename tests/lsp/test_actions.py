@@ -1,6 +1,7 @@
 """The comment that ignores a finding: where it goes, and where there is no room for it."""
 
 import ast
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,7 @@ def find(text: str, part: str, *, rule: str = "HH101", kind: str = "variable-mis
     line, column = 1 + before.count("\n"), len(before) - before.rfind("\n")
     last = part.splitlines()[-1]
     end = (line + part.count("\n"), column + len(part) if "\n" not in part else 1 + len(last))
-    place = {"line": line, "column": column, "end_line": end[0], "end_column": end[1]}
+    place: Any = {"line": line, "column": column, "end_line": end[0], "end_column": end[1]}
     finding = Finding(
         **place,
         path="a.py",

@@ -16,7 +16,7 @@ from hyperheat.check.scan import scan_source
 from hyperheat.check.settings import Settings
 from hyperheat.detector.detector import load_detector
 from hyperheat.lsp.diagnostics import SEVERITIES, range_of
-from hyperheat.lsp.positions import PlacedText
+from hyperheat.lsp.positions import Encoding, PlacedText
 from hyperheat.report.finding import Finding
 from hyperheat.report.source import SourceText
 
@@ -52,7 +52,7 @@ def findings_in(text: str, detector, **options: Any) -> list[Finding]:
     return list(make_report([file], Settings(**{"tier": "C", **options}), detector).findings)
 
 
-def expected(text: str, detector, encoding="utf-16", **options: Any) -> list[tuple[object, ...]]:
+def expected(text: str, detector, encoding: Encoding = "utf-16", **options: Any) -> list[tuple[Any, ...]]:
     """What diagnostics of a text say."""
     source, placed = SourceText(text), PlacedText(text, encoding)
     return [
@@ -66,7 +66,7 @@ def expected(text: str, detector, encoding="utf-16", **options: Any) -> list[tup
     ]
 
 
-def said(diagnostics: Any) -> list[tuple[object, ...]]:
+def said(diagnostics: Any) -> list[tuple[Any, ...]]:
     """The same of diagnostics."""
     assert all(d.source == "hyperheat" for d in diagnostics)
     return [(d.range, d.code, d.severity, d.message) for d in diagnostics]
@@ -203,7 +203,7 @@ def test_what_a_scan_of_the_project_leaves_out_is_left_alone(editor):
 
 def test_a_repair_gives_the_repaired_text(editor, detector):
     uri = editor.open("repair.py", TEXT)
-    diagnostics = editor.diagnostics(uri)
+    diagnostics, own = editor.diagnostics(uri), []
     for finding, diagnostic in zip(findings_in(TEXT, detector), diagnostics, strict=True):
         actions = editor.actions(uri, diagnostic.range)
         own = [a for a in actions if a.diagnostics == (diagnostic,)]
@@ -335,8 +335,9 @@ def test_no_process_is_left_behind(tmp_path, exported_detector, leaving):
         if leaving == "killed":
             os.kill(editor.process.pid, signal.SIGKILL)
         elif leaving == "at the end of its input":
-            assert editor.process.stdin is not None
-            editor.tell(lambda _: editor.process.stdin.close(), None)
+            stdin = editor.process.stdin
+            assert stdin is not None
+            editor.tell(lambda _: stdin.close(), None)
         if leaving != "politely":
             editor.wait_for(lambda: editor.process.returncode is not None)
     assert editor.process.returncode == {"politely": 0, "killed": -9}.get(leaving, 1)

@@ -112,7 +112,8 @@ class HyperheatServer(LanguageServer):
     # The life of the server
 
     def initialize(self, params: types.InitializeParams) -> None:
-        """Begin a session with an editor."""
+        """Begin a session with an editor; one that was begun before is over."""
+        self.end()
         session = self._session = self._make_session()
         folders = [folder.uri for folder in params.workspace_folders or ()]
         session.folders = _paths(folders or ([params.root_uri] if params.root_uri else []))
