@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # also when a test runs this fil
 from tables import number, percent, table
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
+MODEL = Path(__file__).parents[1] / "src" / "hyperheat" / "model"
 _VERDICTS = {"mended": "fixed"}  # the name in files, and the one on the page
 
 
@@ -33,14 +34,14 @@ def released_section(content: dict[str, Any]) -> list[str]:
         "## Released bugs: the benchmark",
         "",
         f"{samples:,} bugs that one release of a package had and the next one fixed, in packages that are in no training",
-        "data: the test split of [`data/released_bugs.jsonl.gz`](../../data/README.md). This is the detector that comes with the",
-        f"package ({number(evaluation['parameters'])} parameters), measured once; nothing was chosen on these bugs.",
+        "data: the test split of [`data/released_bugs.jsonl.gz`](../../data/README.md). The detector was measured once; nothing was",
+        f"chosen on these bugs. {_which(evaluation)}",
         "",
         *table(
             ["", "joint", "±", "loc", "repair"],
             [
                 [
-                    "built-in detector",
+                    "built-in detector" if _is_built_in(evaluation) else "earlier detector",
                     f"**{percent(joint)}**",
                     f"{100 * spread:.1f}",
                     percent(figures["loc"]),
@@ -113,6 +114,22 @@ def _mining(record: dict[str, Any]) -> list[str]:
         f"{record['fixes']} fixes: **{record['seconds_per_package']:.2f} s** of one core per package, downloads and unpacking included.",
         "",
     ]
+
+
+def _is_built_in(evaluation: dict[str, Any]) -> bool:
+    """Whether the weights that were measured are those in the package."""
+    manifest = json.loads((MODEL / "manifest.json").read_text(encoding="utf-8"))
+    return evaluation["weights_sha256"] == manifest["files"]["model.safetensors"]["sha256"]
+
+
+def _which(evaluation: dict[str, Any]) -> str:
+    described = f"{number(evaluation['parameters'])} parameters, weights {evaluation['weights_sha256'][:8]}"
+    if _is_built_in(evaluation):
+        return f"It is the one that comes with the package ({described})."
+    return (
+        f"It is an earlier state of the one that comes with the package ({described}), which has been trained further since and "
+        "will be measured here when that has ended."
+    )
 
 
 def _of(count: int, total: int) -> str:

@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # for the benchmarks
 sys.path.insert(0, str(Path(__file__).parent))  # also when a test runs this file
 
 from check_page import check_page
+from detector_page import detector_section
 from kg_page import kg_page
 from lsp_section import lsp_section
 from released_page import released_section
@@ -150,6 +151,7 @@ def bugs_page(folder: Path = FOLDER) -> str:
             *_bugs_results(rows, details, "heldout", "Held-out packages"),
             *_bugs_results(rows, details, "realbugs", "Real fixes"),
             *(released_section(_read("released", folder)) if (folder / "released.json").exists() else ()),
+            *(detector_section(_read("detector", folder)) if (folder / "detector.json").exists() else ()),
             "## Curves",
             "",
             "*joint* and the loss on the validation split over the samples seen; the points are in `bugs-runs.json`.",

@@ -1,0 +1,85 @@
+"""`tools/detector_page.py`: the log of the built-in detector's training, and its section of a page."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
+
+from detector_page import detector_section, draw, read_step
+
+FIGURES = {"joint": 0.5, "repair": 0.75, "false_alarms": 0.25, "found": 0.625, "quiet": 0.125}
+
+
+def write(path: Path, values: object) -> Path:
+    path.write_text(json.dumps(values))
+    return path
+
+
+def evaluation(path: Path, *, split: str = "valid", samples: int = 1_000, buggy: int = 600) -> Path:
+    figures = {"samples": samples, "buggy": buggy, "loc": 0.5, **FIGURES}
+    return write(path, {"weights_sha256": "abc", "split": split, "all": figures})
+
+
+@pytest.fixture
+def run(tmp_path):
+    folder = tmp_path / "run"
+    folder.mkdir()
+    train = {"lr": 3e-4, "schedule": "linear", "precision": "bfloat16", "seed": 1, "clip": 0.5}
+    write(
+        folder / "settings.json",
+        {"train": train, "job": {"largest": 300, "dense_steps": 5, "shards": ["a", "b"]}},
+    )
+    records = [
+        {"step": 10, "samples": 400.0, "seconds": 60.0, "loss": 1.5},
+        {"step": 10, "samples": 400.0, "seconds": 66.0, "valid": {"joint": 0.25, "repair": 0.5}},
+        {"step": 20, "samples": 800.0, "seconds": 120.0, "loss": 1.25},
+    ]
+    (folder / "metrics.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    return folder
+
+
+def test_a_step_tells_what_was_trained_for_how_long_and_what_came_of_it(tmp_path, run):
+    planted = evaluation(tmp_path / "planted.json")
+    released = evaluation(tmp_path / "released.json", samples=500, buggy=250)
+    step = read_step("many bugs", run, planted, released)
+    assert (step["samples"], step["minutes"], step["weights_sha256"]) == (800, 2.0, "abc")
+    assert step["settings"] == {
+        "largest": 300,
+        "dense_steps": 5,
+        "shards": 2,
+        "lr": 3e-4,
+        "schedule": "linear",
+        "precision": "bfloat16",
+        "seed": 1,
+    }
+    assert step["curve"] == [{"samples": 400, "minutes": 1.1, "joint": 0.25, "repair": 0.5}]
+    assert step["released"] == {"samples": 500, "buggy": 250, **FIGURES}
+
+
+def test_figures_of_the_test_split_are_refused(tmp_path, run):
+    planted = evaluation(tmp_path / "planted.json")
+    released = evaluation(tmp_path / "released.json", split="test")
+    with pytest.raises(ValueError, match="released: expected figures of the split valid, got test"):
+        read_step("looked", run, planted, released)
+
+
+def test_the_section_has_a_row_for_each_step_and_the_hours_of_all(tmp_path, run):
+    planted = evaluation(tmp_path / "planted.json")
+    released = evaluation(tmp_path / "released.json", samples=500, buggy=250)
+    steps = [
+        read_step("before", None, planted, released),
+        *(read_step(name, run, planted, released) for name in ("one", "two")),
+    ]
+    lines = detector_section(steps)
+    rows = [line for line in lines if line.startswith("|")][2:]
+    assert [row.split("|")[1].strip() for row in rows] == ["before", "one", "two"]
+    assert rows[1] == "| one | 800 | 2 | 50.0 % | 75.0 % | 25.0 % | 12.5 % | 62.5 % | 12.5 % | 25.0 % |"
+    assert rows[0].startswith("| before |  |  | 50.0 %")
+    text = " ".join(lines)
+    assert "together 0.1 hours of one core" in text
+    assert "250 released bugs" in text
+    draw(steps, tmp_path / "curve.png")
+    assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")

@@ -1,0 +1,145 @@
+"""How the detector that comes with the package was trained, step by step: a section of a page, from detector.json.
+
+    python tools/detector_page.py --name "many bugs at once" --run RUNS/dense --planted planted.json --released released.json
+
+adds a step: a run of `hyperheat bugs train` that began with the weights of the step before, and the outputs of
+`hyperheat bugs eval --json` on planted bugs and on released bugs with their repaired functions, both of validation packages.
+Without `--run`, only the evaluations of the detector that the first step began with are added.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))  # also when a test runs this file
+
+from tables import number, percent, table
+from training_runs import RESULTS, read_json, thin, write_json
+
+from hyperheat.files import whole_file
+from hyperheat.train import read_metrics
+
+LOG, PICTURE = RESULTS / "detector.json", "detector.png"
+_FIGURES = ("joint", "repair", "false_alarms", "found", "quiet")
+
+
+def read_step(name: str, run: Path | None, planted: Path, released: Path) -> dict[str, Any]:
+    """What a run did and what it reached."""
+    evaluations = {"planted": read_json(planted), "released": read_json(released)}
+    for data, evaluation in evaluations.items():
+        if evaluation["split"] != "valid":
+            raise ValueError(f"{data}: expected figures of the split valid, got {evaluation['split']}")
+    step: dict[str, Any] = {"name": name, "samples": 0, "minutes": 0.0, "settings": {}, "curve": []}
+    if run is not None:
+        log, described = read_metrics(run / "metrics.jsonl"), read_json(run / "settings.json")
+        kept = {key: described["train"][key] for key in ("lr", "schedule", "precision", "seed")}
+        step["settings"] = {
+            **{key: described["job"][key] for key in ("largest", "dense_steps")},
+            **kept,
+            "shards": len(described["job"]["shards"]),
+        }
+        step |= {"samples": round(log[-1]["samples"]), "minutes": round(log[-1]["seconds"] / 60, 1)}
+        step["curve"] = [
+            {"samples": round(record["samples"]), "minutes": record["seconds"] / 60, **record["valid"]}
+            for record in thin([record for record in log if "valid" in record])
+        ]
+    figures = {
+        data: {key: evaluation["all"][key] for key in ("samples", "buggy", *_FIGURES)}
+        for data, evaluation in evaluations.items()
+    }
+    return {**step, "weights_sha256": evaluations["planted"]["weights_sha256"], **figures}
+
+
+def detector_section(steps: Sequence[dict[str, Any]]) -> list[str]:
+    """A table of what each step brought."""
+    hours = sum(step["minutes"] for step in steps) / 60
+    rows = [
+        [
+            step["name"],
+            number(step["samples"]) if step["samples"] else "",
+            f"{step['minutes']:.0f}" if step["minutes"] else "",
+            *(percent(step[data][key]) for data in ("planted", "released") for key in _COLUMNS[data]),
+        ]
+        for step in steps
+    ]
+    return [
+        "## The built-in detector, step by step",
+        "",
+        f"Each step begins with the weights of the one before; together {hours:.1f} hours of one core, which shared its machine with",
+        "other work. All figures are of validation packages and for comparing steps only: planted bugs "
+        f"({number(steps[-1]['planted']['samples'])} samples),",
+        f"and {number(steps[-1]['released']['buggy'])} released bugs with as many fixed functions. *found*: the best finding is right, even where",
+        "no bug is more probable. *quiet*: found by findings surer than those of all but one in a hundred functions without a bug.",
+        "",
+        *table(
+            [
+                "step",
+                "samples",
+                "minutes",
+                *(f"{data}: {key.replace('_', ' ')}" for data in _COLUMNS for key in _COLUMNS[data]),
+            ],
+            rows,
+        ),
+        "",
+        f"![figures on validation packages over core-hours]({PICTURE})",
+        "",
+        "The log of all runs is `detector.json`; its last step has the weights of the package.",
+        "",
+    ]
+
+
+_COLUMNS = {
+    "planted": ("joint", "repair", "false_alarms", "quiet"),
+    "released": ("found", "quiet", "false_alarms"),
+}
+
+
+def draw(steps: Sequence[dict[str, Any]], out: Path) -> None:
+    """Figures during training over core-hours, with a line where a step begins."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    axes = figure.add_subplot(
+        xlabel="core-hours", ylabel="share", title="planted bugs of validation packages"
+    )
+    begun, points = 0.0, []
+    for step in steps:
+        if step["minutes"]:
+            axes.axvline(begun, color="grey", alpha=0.4, linewidth=0.8)
+            axes.annotate(
+                step["name"], (begun, 0.02), rotation=90, fontsize=8, xycoords=("data", "axes fraction")
+            )
+        points += [(begun + point["minutes"] / 60, point) for point in step["curve"]]
+        begun += step["minutes"] / 60
+    for key in ("joint", "repair"):
+        axes.plot([x for x, _ in points], [point[key] for _, point in points], marker=".", label=key)
+    axes.grid(alpha=0.3)
+    axes.legend()
+    with whole_file(out) as temporary:
+        figure.savefig(temporary, dpi=150, format="png")
+
+
+def main() -> None:
+    """Add a step to the log, and draw the curves anew."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--name", required=True)
+    parser.add_argument("--run", type=Path)
+    parser.add_argument("--planted", type=Path, required=True)
+    parser.add_argument("--released", type=Path, required=True)
+    arguments = parser.parse_args()
+    steps = json.loads(LOG.read_text(encoding="utf-8")) if LOG.exists() else []
+    try:
+        steps.append(read_step(arguments.name, arguments.run, arguments.planted, arguments.released))
+    except ValueError as error:
+        parser.error(str(error))
+    write_json(LOG, steps)
+    draw(steps, LOG.with_name(PICTURE))
+
+
+if __name__ == "__main__":
+    main()
