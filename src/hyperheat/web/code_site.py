@@ -44,8 +44,10 @@ class CodeSite:
     """The pages of one scan."""
 
     def __init__(self, scan: Scan, report: Report, desk: Desk) -> None:
-        self._scan, self._report, self._desk = scan, report, desk
-        self._files = [file for file in scan.files if file.functions]
+        self._scan, self._desk = scan, desk
+        self._report = replace(report, findings=tuple(f for f in report.findings if f.cell is None))
+        self._in_notebooks = len(report.findings) - len(self._report.findings)
+        self._files = [file for file in scan.files if file.functions and not file.cells]
         self._number = {file.path: number for number, file in enumerate(self._files)}
         self._looked: OrderedDict[tuple[int, int], _Looked] = OrderedDict()
         self._reported = {_key(finding) for finding in report.findings}
@@ -80,6 +82,8 @@ class CodeSite:
 
     def _notes(self, findings: Sequence[Finding]) -> Iterator[str]:
         yield from self._report.summary.notes
+        if self._in_notebooks:
+            yield f"{self._in_notebooks:,} findings in notebooks are not shown here: use hyperheat check."
         if len(findings) < len(self._report.findings):
             yield f"Only the {len(findings):,} surest of {len(self._report.findings):,} findings are listed."
         if len(self._files) > MAX_FILES:
@@ -255,7 +259,7 @@ def _errors(report: Report) -> Iterator[str]:
         yield f'<details class="errors"><summary>Not checked ({len(report.errors)})</summary><ul>'
         for error in report.errors[:MAX_FILES]:
             line = f":{error.line}" if error.line else ""
-            yield f"<li>{shown(error.path)}{line}: {shown(error.reason)}</li>"
+            yield f"<li>{shown(error.source)}{line}: {shown(error.reason)}</li>"
         yield "</ul></details>"
 
 
