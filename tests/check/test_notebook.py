@@ -86,7 +86,7 @@ def test_every_format_tells_the_cell():
     assert result["properties"]["regionInCell"]["startLine"] == finding.line
     assert "fixes" not in result
     assert f" file=work/analysis.ipynb,line={finding.file_line},title=" in told["github"]
-    assert f"(cell 2, line {finding.line}, column {finding.column}; confidence" in told["github"]
+    assert f"(cell 2, line {finding.line}, column {finding.column}; " in told["github"]
 
 
 def test_functions_see_the_names_of_other_cells():

@@ -6,8 +6,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 
-from cyclopts import Parameter, validators
-
 from hyperheat.cli.inputs import ScanInput, parse_input
 from hyperheat.cli.options import DEFAULTS, OUTPUT, ScanOptions, Tier, flag, make_checker, read_settings
 from hyperheat.cli.outputs import Format, Output, check_output, colourful, parse_outputs, put, write_output
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
 __all__ = ["check"]
 
 Order = Literal["path", "confidence"]
-_Positive = Annotated[int, Parameter(validator=validators.Number(gte=1))]
 _TABLES = ("text", "json")
 
 _DONE, _FOUND, _INCOMPLETE, _INTERRUPTED = 0, 1, 3, 130
@@ -42,7 +39,7 @@ def check(
     write_baseline: Annotated[bool, flag(OUTPUT)] = False,
     stdin_filename: Annotated[str | None, flag(OUTPUT)] = None,
     sort: Annotated[Order, flag(OUTPUT)] = "path",
-    top: Annotated[_Positive | None, flag(OUTPUT)] = None,
+    top: Annotated[int | None, flag(OUTPUT)] = None,
     statistics: Annotated[bool, flag(OUTPUT)] = False,
     list_rules: Annotated[bool, flag(OUTPUT)] = False,
     watch: Annotated[bool, flag(OUTPUT)] = False,
@@ -132,6 +129,8 @@ class _View:
     quiet: bool
 
     def __post_init__(self) -> None:
+        if self.top is not None and self.top < 1:
+            raise ValueError(f"--top: expected at least 1, got {self.top}")
         if self.statistics and self.format not in _TABLES:
             raise ValueError(f"--statistics requires the format {' or '.join(_TABLES)}, got {self.format}")
 
@@ -235,12 +234,13 @@ def _write_baseline(scan: "Scan", *, quiet: bool) -> "Baseline":
 
 def _tell(report: "Report", scan: "Scan", view: _View) -> None:
     """Write the report, or a table of it, to standard output, then the report to all files."""
-    from hyperheat.cli.rule_tables import render_statistics
     from hyperheat.report import text
     from hyperheat.report.formats import FORMATS
 
     sources = scan.sources
     if view.statistics:
+        from hyperheat.cli.rule_tables import render_statistics
+
         put(render_statistics(report, as_json=view.format == "json"), sys.stdout)
     elif view.format == "text":
         put(text.render(report, sources, colour=colourful(sys.stdout)), sys.stdout)
