@@ -279,7 +279,7 @@ def test_only_what_rose_in_changed_functions(project: Project):
     )
     annotation = project.run("check", "--since", "HEAD", "--output-format", "github").out
     assert annotation.startswith("::error file=a.py,line=6,endLine=6,col=16,endColumn=17,")
-    assert "(confidence 0.900, 0.650 before, tier A)" in annotation
+    assert "(tier A, 1 alarm in 4,000 functions, confidence 0.900, 0.650 before)" in annotation
 
 
 def test_what_did_not_rise_is_counted_and_shown_on_request(project: Project):
