@@ -20,7 +20,7 @@ def lsp_section(measured: dict[str, Any]) -> str:
             "",
             f"How long an editor waits for the diagnostics of [`hyperheat lsp`](../editors.md) after an edit of a file with {measured['lines']:,} lines and",
             f"{measured['functions']} functions, over standard input and output; {measured['repeats']} turns, in which each step edits another function. The server is warm:",
-            "one turn before them does not count. All findings are shown, of every tier. *processor ms* is the median of the work of all processes,",
+            "one turn before them does not count. Findings of tiers A to C are shown. *processor ms* is the median of the work of all processes,",
             "the benchmark included; on a machine with nothing else to do, the wait is about as long. This machine was shared with other work.",
             "",
             *table(["", "median ms", "slowest ms", "processor ms"], rows),

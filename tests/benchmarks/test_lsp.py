@@ -26,7 +26,7 @@ def test_every_step_is_measured_and_printed(exported_detector, tmp_path, capsys,
     content = json.loads(capsys.readouterr().out)
     assert (content["code"], content["lines"], content["functions"]) == ("code.py", 10, 2)
     assert set(content["median_ms"]) == set(content["slowest_ms"]) == set(lsp.STEPS)
-    assert all(0 < spent < 100_000 for spent in content["median_ms"].values())
+    assert all(0 <= spent < 100_000 for spent in content["median_ms"].values())
 
 
 def test_a_file_without_functions_is_refused(tmp_path, capsys):

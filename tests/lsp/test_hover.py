@@ -18,6 +18,7 @@ def finding(message: str = "did you mean `item` instead of `items`?", **more) ->
         message=message,
         confidence=0.9,
         tier="A",
+        alarm_rate=1 / 4000,
         fix=fix,
         **more,
     )
@@ -30,7 +31,8 @@ def cause(text: str, confidence: float) -> CodeCause:
 
 def test_a_finding_without_an_explanation():
     assert describe_finding(finding(), markdown=True) == (
-        "**HH101 variable\\-misuse**: did you mean `item` instead of `items`?\n\nConfidence 0.900, tier A.\n"
+        "**HH101 variable\\-misuse**: did you mean `item` instead of `items`?\n\n"
+        "Tier A, 1 alarm in 4,000 functions.\n"
     )
 
 
@@ -43,12 +45,12 @@ def test_causes_and_other_repairs_are_listed():
     text = describe_finding(finding(alternatives=(other,), why=why), markdown=False)
     assert text == (
         "HH101 variable-misuse: did you mean `item` instead of `items`?\n\n"
-        "Confidence 0.900, tier A.\n\n"
+        "Tier A, 1 alarm in 4,000 functions.\n\n"
         "Other repairs:\n\n"
-        "- did you mean `other`? (0.020)\n\n\n"
-        "Without one of these, the confidence of 0.900 falls:\n\n"
+        "- did you mean `other`?\n\n\n"
+        "Without one of these, the confidence of 0.900 falls to\n\n"
         "- 0.300 `item` (line 2)\n\n"
-        "Without one of these, it rises:\n\n"
+        "Against it: without one of these, the confidence of 0.900 rises to\n\n"
         "- 0.950 `for` (line 2)\n\n"
         "12 parts were tried; 3 others, farther from the place, were not.\n"
     )

@@ -141,3 +141,20 @@ def test_a_model_that_is_gone_is_told(detector, monkeypatch, tmp_path):
         assert str(tmp_path) in watched.complaints[0]
 
     in_session(replace(detector, folder=tmp_path), Limits(seconds=60), use, monkeypatch)
+
+
+def test_a_model_without_a_tier_a_is_told_once(detector, monkeypatch):
+    async def use(watched: Watched) -> None:
+        watched.session.options = {}
+        for number in range(2):
+            watched.session.open(f"untitled:{number}", None, 1, AREA)
+            assert functions(await watched.document()) == set()
+        assert len(watched.complaints) == 1
+        assert watched.complaints[0].startswith("nothing is shown because tier A is empty: ")
+        watched.session.options = {"tier": "C"}
+        watched.session.settings_changed()
+        await watched.document()
+        assert len(watched.complaints) == 1
+
+    silent = replace(detector, calibration=replace(detector.calibration, alarms=None))
+    in_session(silent, Limits(seconds=60), use, monkeypatch)

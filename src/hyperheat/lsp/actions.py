@@ -68,7 +68,7 @@ def offer_actions(
 
 def _actions(desk: _Desk, placed: PlacedFinding, diagnostic: types.Diagnostic) -> Iterator[types.CodeAction]:
     finding = placed.finding
-    repairs = [("", finding.fix), *((f" ({o.confidence:.3f})", o.fix) for o in finding.alternatives)]
+    repairs = [("", finding.fix), *((" (less likely)", other.fix) for other in finding.alternatives)]
     for number, (more, fix) in enumerate(repairs):
         yield types.CodeAction(
             title=f"Change to `{_after(desk.source, fix)}`{more}",

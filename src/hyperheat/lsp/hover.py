@@ -40,18 +40,18 @@ def _finding(finding: Finding, style: _Style) -> Iterator[str]:
     if finding.alternatives:
         yield from ("", "Other repairs:", "")
         for other in finding.alternatives:
-            yield f"- {style.words(other.message)} ({other.confidence:.3f})"
+            yield f"- {style.words(other.message)}"
 
 
 def _why(why: FindingCauses, style: _Style) -> Iterator[str]:
     numbered = [cause for _, cause in number_causes(why)]
     causes, against = numbered[: len(why.causes)], numbered[len(why.causes) :]
     yield ""
-    if not causes:
+    if not numbered:
         yield f"No single part of the function decides it: without any, the confidence stays near {why.confidence:.3f}."
     for title, some in (
-        (f"Without one of these, the confidence of {why.confidence:.3f} falls:", causes),
-        ("Without one of these, it rises:", against),
+        (f"Without one of these, the confidence of {why.confidence:.3f} falls to", causes),
+        (f"Against it: without one of these, the confidence of {why.confidence:.3f} rises to", against),
     ):
         if some:
             yield from ("", title, "")

@@ -40,7 +40,7 @@ class SettingsJob:
 class DocumentSettings:
     """The settings for one document: those of its project, changed by the editor's, with globs already applied.
 
-    `problems` are settings that could not be used, each in one sentence.
+    `problems` are settings that could not be used or show nothing, each in one sentence.
     """
 
     settings: Settings
@@ -131,6 +131,7 @@ def read_for(job: SettingsJob, detector: Detector) -> DocumentSettings:
     except ValueError as error:
         problems.append(str(error))
         settings = replace(settings, max_alarms=None)
+    problems += _empty_tier(settings, detector)
     root = settings.source.parent.absolute() if settings.source else job.folder
     path = job.path or root / "untitled.py"
     baseline = None
@@ -153,6 +154,13 @@ def read_for(job: SettingsJob, detector: Detector) -> DocumentSettings:
         baseline=baseline,
         problems=tuple(problems),
     )
+
+
+def _empty_tier(settings: Settings, detector: Detector) -> Iterator[str]:
+    """That nothing can be shown, and why: or silence would look like praise."""
+    chosen = settings.min_confidence is not None or settings.max_alarms is not None
+    if settings.tier == "A" and not chosen and (reason := detector.calibration.why_empty("A")):
+        yield f'nothing is shown because tier A is empty: {reason}; set tier = "B" for less certain findings'
 
 
 def _is_left_out(path: Path, root: Path, selection: Selection) -> bool:
