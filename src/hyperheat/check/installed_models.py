@@ -23,14 +23,17 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.machinery import PathFinder
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import hyperheat
 from hyperheat.check.cache import refuse_shared
 from hyperheat.check.settings import MODEL_NAME
 from hyperheat.detector.detector import BUILT_IN, Detector, load_detector
 from hyperheat.spelling import did_you_mean
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 __all__ = ["GROUP", "MODELS_VARIABLE", "InstalledModel", "find_model", "installed_models", "load_model"]
 
@@ -96,6 +99,8 @@ def installed_models() -> list[InstalledModel]:
 
 
 def _of_packages() -> Iterator[InstalledModel]:
+    from importlib.metadata import entry_points  # which takes longer to load than all the rest of this
+
     for point in entry_points(group=GROUP):
         folder = _folder_of(point)
         if folder is not None and MODEL_NAME.fullmatch(point.name):
@@ -108,7 +113,7 @@ def _of_packages() -> Iterator[InstalledModel]:
             )
 
 
-def _folder_of(point: EntryPoint) -> Path | None:
+def _folder_of(point: "EntryPoint") -> Path | None:
     """The folder that an entry point names, found without importing anything."""
     top, *rest = point.value.replace(":", ".").split(".")
     spec = PathFinder.find_spec(top)

@@ -1,10 +1,10 @@
 """`hyperheat check`: find bugs in Python code."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
+from typing import TYPE_CHECKING, Annotated, Literal, NoReturn, get_args
 
 from hyperheat.cli.inputs import ScanInput, parse_input
 from hyperheat.cli.options import DEFAULTS, OUTPUT, ScanOptions, Tier, flag, make_checker, read_settings
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hyperheat.check.baseline import Baseline
     from hyperheat.check.checker import Checker, Scan
     from hyperheat.check.settings import Settings
-    from hyperheat.report import Report
+    from hyperheat.report import Report, SourceText
 
 __all__ = ["check"]
 
@@ -79,13 +79,12 @@ def check(
     watch
         Check again whenever a file changes, until interrupted.
     """
-    from hyperheat.report.formats import FORMATS
     from hyperheat.workers.worker import WorkersError
 
     try:
         if list_rules:
             _print_rules(output_format)
-        outputs = parse_outputs(output, FORMATS)
+        outputs = parse_outputs(output, get_args(Format))
         for file in outputs:
             check_output(file.path)
         view = _View(
@@ -234,20 +233,26 @@ def _write_baseline(scan: "Scan", *, quiet: bool) -> "Baseline":
 
 def _tell(report: "Report", scan: "Scan", view: _View) -> None:
     """Write the report, or a table of it, to standard output, then the report to all files."""
-    from hyperheat.report import text
-    from hyperheat.report.formats import FORMATS
-
     sources = scan.sources
     if view.statistics:
         from hyperheat.cli.rule_tables import render_statistics
 
         put(render_statistics(report, as_json=view.format == "json"), sys.stdout)
     elif view.format == "text":
+        from hyperheat.report import text
+
         put(text.render(report, sources, colour=colourful(sys.stdout)), sys.stdout)
     else:
-        put(FORMATS[view.format](report, sources), sys.stdout)
+        put(_render(view.format, report, sources), sys.stdout)
     for output in view.outputs:
-        write_output(output.path, FORMATS[output.format](report, sources))
+        write_output(output.path, _render(output.format, report, sources))
+
+
+def _render(format: str, report: "Report", sources: "Mapping[str, SourceText]") -> str:
+    """The report in a format; all formats together take a while to load."""
+    from hyperheat.report.formats import FORMATS
+
+    return FORMATS[format](report, sources)
 
 
 def _exit_code(report: "Report", scan: "Scan", *, exit_zero: bool) -> int:
