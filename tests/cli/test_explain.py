@@ -84,6 +84,16 @@ def test_a_place(project: Project, target: str):
     assert METHOD in " ".join(out.split())
 
 
+def test_other_places_of_the_function_are_listed_below(project: Project):
+    project.write(a=BUGGY.replace("# 0.95\n", "# 0.95\n    return b - a  # 0.65\n"))
+    assert (
+        "\nWhat else may be wrong, most likely first:\n\n3:16  HH101  did you mean"
+        in project.run("explain", "a.py:2").out
+    )
+    project.write(a=BUGGY)
+    assert project.run("explain", "a.py:2").out.endswith("\nNothing else is suspicious.\n")
+
+
 def test_a_column_without_anything_to_judge(project: Project):
     project.write(a=BUGGY)
     code, out, _ = project.run("explain", "a.py:2:3")
@@ -121,7 +131,7 @@ def test_what_explain_says_is_what_check_says(project: Project):
 def test_colours(project: Project):
     project.write(a=BUGGY)
     project.patch.setenv("FORCE_COLOR", "1")
-    out = project.run("explain", "a.py:2").out
+    out = project.run("explain", "a.py:1").out
     assert "return a * \x1b[1;31ma\x1b[0m  # 0.95" in out
     assert "\x1b[1;31m[tier A, 1 alarm in 40,000 functions]\x1b[0m" in out
 
@@ -153,7 +163,7 @@ def test_a_file_that_is_excluded(project: Project):
 
 def test_a_finding_below_all_tiers_is_shown_on_request(project: Project):
     project.write(a="def f(a, b):\n    return a * a  # 0.01\n")
-    out = project.run("explain", "a.py:2").out
+    out = project.run("explain", "a.py:1").out
     assert (
         "[tier D, 1 alarm in every function]\n         Not reported: only tier A and better are shown" in out
     )

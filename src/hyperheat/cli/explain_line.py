@@ -61,14 +61,17 @@ def explain_line(there: PlaceInFile, options: ScanOptions, *, colour: bool) -> s
     heat = CellPlaces(file.cells).heat(function.heat)
     text = Sources([file])[heat.source]
     where = f"{heat.source}:{there.line}" + ("" if there.column is None else f":{there.column}")
-    judged = function.no_bug is not None
-    reasons = _Reasons(file, checker)
-    parts = [
-        visible_line(f"{where} in {function.name}, lines {heat.line} to {heat.end_line}") + "\n",
-        *(_why(data, Target(line, there.column), reasons, text, colour) if judged else ()),
-        "".join(_listing(heat, text, there.line, checker.detector, colour)),
-        "".join(_verdicts(function, reasons, colour)),
-    ]
+    reasons, explained = _Reasons(file, checker), None
+    parts = [visible_line(f"{where} in {function.name}, lines {heat.line} to {heat.end_line}") + "\n"]
+    if function.no_bug is not None:
+        target = Target(line, there.column)
+        explained = explain_place(data, target, found, checker.detector, limits=checker.limits)
+        if explained is None:
+            parts.append(f"Nothing to explain at {visible(where)}: no rule applies to what is there.\n")
+        else:
+            parts += _why(explained, reasons, text, colour)
+    parts.append("".join(_listing(heat, text, there.line, checker.detector, colour)))
+    parts.append("".join(_verdicts(function, explained, reasons, colour)))
     return "\n".join(parts)
 
 
@@ -86,16 +89,9 @@ def _line_in_code(there: PlaceInFile, file: ScannedFile) -> int:
     raise ValueError(f"{file.path}:cell {there.cell}:{there.line}: there is no such line of code")
 
 
-def _why(data: bytes, target: Target, reasons: "_Reasons", text: SourceText, colour: bool) -> Iterator[str]:
+def _why(joined: Finding, reasons: "_Reasons", text: SourceText, colour: bool) -> Iterator[str]:
     """The likeliest bug at a place as `hyperheat check` shows it, whether it is reported, and what it depends on."""
-    file, checker = reasons.file, reasons.checker
-    joined = explain_place(data, target, file.file, checker.detector, limits=checker.limits)
-    if joined is None:
-        where = CellPlaces(file.cells).show(file.path, target.line)
-        where += "" if target.column is None else f":{target.column}"
-        yield f"Nothing to explain at {visible(where)}: no rule applies to what is there.\n"
-        return
-    finding = CellPlaces(file.cells).finding(joined)
+    finding = CellPlaces(reasons.file.cells).finding(joined)
     shown = render_finding(replace(finding, alternatives=(), why=None), text, colour=colour)
     yield f"{shown}\n{reasons.of(replace(joined, why=None))}\n"
     method = "".join(f"{painted(line, 'faint', colour=colour)}\n" for line in wrap(METHOD, _WIDTH))
@@ -147,8 +143,10 @@ def _listing(
         yield f"{gutter} {code}".rstrip() + "\n"
 
 
-def _verdicts(function: ScannedFunction, reasons: "_Reasons", colour: bool) -> Iterator[str]:
-    """Each place that may be wrong, how sure that is, and whether it is reported."""
+def _verdicts(
+    function: ScannedFunction, explained: Finding | None, reasons: "_Reasons", colour: bool
+) -> Iterator[str]:
+    """Each other place that may be wrong, how sure that is, and whether it is reported."""
     if function.no_bug is None:
         least = reasons.checker.detector.calibration.min_candidates
         yield f"Not scored: the model was trained and measured on functions with at least {least} candidate changes"
@@ -156,9 +154,13 @@ def _verdicts(function: ScannedFunction, reasons: "_Reasons", colour: bool) -> I
         return
     yield (
         "The numbers beside the code, and confidences, compare places; they are not shares of right findings.\n"
-        f"{MEANING}\n\nWhat may be wrong, most likely first:\n\n"
+        f"{MEANING}\n\n"
     )
-    for suspect in function.suspects:
+    known = explained and replace(explained, why=None)
+    others = [suspect for suspect in function.suspects if suspect.finding != known]
+    what = "What" if known is None else "What else"
+    yield f"{what} may be wrong, most likely first:\n\n" if others else "Nothing else is suspicious.\n"
+    for suspect in others:
         finding = CellPlaces(reasons.file.cells).finding(suspect.finding)
         worth = painted(f"[{finding.worth}]", LEVELS[finding.tier], colour=colour)
         yield f"{finding.line}:{finding.column}  {finding.rule}  {visible(finding.message)}  {worth}\n"
@@ -195,7 +197,7 @@ class _Reasons:
             return f"Not reported: {self._threshold(finding)}."
         if shown in self._all:
             return "Not reported: it is in the baseline."
-        return "Not reported."
+        return "Not reported: it is not among the most suspicious places of the function."
 
     def _threshold(self, finding: Finding) -> str:
         settings, calibration = self._settings, self._calibration
