@@ -21,7 +21,7 @@ PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
 def healthy(project: Project, exported_detector: Path) -> Project:
     """A project with a detector that has all of its files, and a cache of its own."""
     detector = load_detector(exported_detector)
-    project.patch.setattr("hyperheat.check.installed_models.load_model", lambda folder: detector)
+    project.patch.setattr("hyperheat.check.installed_models.load_model", lambda text, setting=None: detector)
     project.patch.setenv("HYPERHEAT_CACHE", str(project.folder / "cache"))
     return project
 
@@ -63,7 +63,9 @@ def test_a_damaged_model_is_a_problem(project: Project, exported_detector: Path)
     folder = shutil.copytree(exported_detector, project.folder / "damaged")
     with (folder / "model.safetensors").open("ab") as file:
         file.write(b"x")
-    project.patch.setattr("hyperheat.check.installed_models.load_model", lambda _: load_detector(folder))
+    project.patch.setattr(
+        "hyperheat.check.installed_models.load_model", lambda text, setting=None: load_detector(folder)
+    )
     code, told = facts(project, "a.py")
     assert code == 1
     ((about, text, _),) = [fact for fact in told if fact[2]]

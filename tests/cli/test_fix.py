@@ -139,7 +139,7 @@ def test_a_model_without_a_safe_tier_changes_nothing_and_says_so(project: Projec
     blind = replace(CALIBRATION, alarms=replace(CALIBRATION.alarms, points=CALIBRATION.alarms.points[:-1]))
     assert "safe" not in blind.tiers
     detector = Detector(project.folder, "fake", "0" * 64, blind, "key")
-    project.patch.setattr("hyperheat.check.installed_models.load_model", lambda text: detector)
+    project.patch.setattr("hyperheat.check.installed_models.load_model", lambda text, setting=None: detector)
     project.patch.setattr("tests.cli.scans.CALIBRATION", blind)
     project.write(a=BUGGY)
     commit_all(project.folder)

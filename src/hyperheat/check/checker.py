@@ -91,7 +91,7 @@ def check_paths(
     settings = settings_for(paths) if settings is None else settings
     checker = Checker(
         settings=settings,
-        detector=detector or load_model(settings.model),
+        detector=detector or load_model(None, setting=settings.model),
         since=since,
         absolute=absolute,
         cache=cache,

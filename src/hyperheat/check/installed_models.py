@@ -60,22 +60,32 @@ class InstalledModel:
         return load_detector(self.folder, name=self.name)
 
 
-def load_model(text: str | None) -> Detector:
-    """The detector of a name or in a folder, or the one in the package. Raises ValueError in one sentence."""
+def load_model(text: str | None, *, setting: str | None = None) -> Detector:
+    """The detector of a name or in a folder; else that of the name in a setting; else the one in the package.
+
+    A setting comes with a project, which may come from anyone: it is a name and never a folder. Raises ValueError in one
+    sentence.
+    """
     if text is None:
-        return load_detector()
-    if (model := find_model(text)) is not None:
-        return model.load()
+        return load_detector() if setting is None else _named(setting, "").load()
     folder = Path(text)
-    if folder.is_dir():
-        return load_detector(folder)
-    if os.path.lexists(folder):
-        raise ValueError(f"{text}: expected the name of an installed model or a folder, got a file")
-    if not MODEL_NAME.fullmatch(text):
-        raise ValueError(f"{text}: there is no such folder")
-    names = [model.name for model in installed_models()]
-    hint = did_you_mean(text, names, otherwise="`hyperheat models` lists those that are installed")
-    raise ValueError(f"{text}: no model of this name is installed, and there is no such folder; {hint}")
+    if find_model(text) is None:
+        if folder.is_dir():
+            return load_detector(folder)
+        if os.path.lexists(folder):
+            raise ValueError(f"{text}: expected the name of an installed model or a folder, got a file")
+        if not MODEL_NAME.fullmatch(text):
+            raise ValueError(f"{text}: there is no such folder")
+    return _named(text, ", and there is no such folder").load()
+
+
+def _named(name: str, more: str) -> InstalledModel:
+    model = find_model(name)
+    if model is None:
+        names = [model.name for model in installed_models()]
+        hint = did_you_mean(name, names, otherwise="`hyperheat models` lists those that are installed")
+        raise ValueError(f"{name}: no model of this name is installed{more}; {hint}")
+    return model
 
 
 def find_model(name: str) -> InstalledModel | None:

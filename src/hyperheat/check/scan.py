@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from hyperheat.check.cache import Cache, Entry
 from hyperheat.check.discovery import MAX_BYTES, FoundFile
+from hyperheat.check.model_check import ModelCheck
 from hyperheat.check.preload import MODULES, load_once
 from hyperheat.check.records import FileRecord, FunctionRecord, PartialRecord, join_parts
 from hyperheat.check.scanned_files import ScannedFile, read_record, sha256_of
@@ -87,6 +88,7 @@ def scan_files(
         scan.finish(job, result)
         yield from scan.in_order()
     yield from scan.in_order()
+    scan.check_model()
     if cache is not None and scan.stored:
         cache.tidy_now_and_then()
 
@@ -122,6 +124,7 @@ class _Scanner:
         max_bytes: int,
     ) -> None:
         self.stored = 0
+        self._model = ModelCheck(detector)
         self._part = part
         self._counts: dict[
             int, tuple[int, int]
@@ -147,6 +150,8 @@ class _Scanner:
             entry = None if self._cache is None else self._cache.load(file)
             if entry is not None and not entry.record.is_complete:
                 entry = None
+            if entry is not None:
+                self._model.begin()
             sha256 = "" if entry is None else sha256_of(data)
             if entry is not None and entry.sha256 == sha256 and is_final(entry, self._limits):
                 self._tell(number, self._read(file, entry.record, sha256, len(data)))
@@ -185,6 +190,10 @@ class _Scanner:
             cached=sum(digest in old for digest in digests),
         )
         self._tell(job.number, scanned)
+
+    def check_model(self) -> None:
+        """Raise WorkersError if results came from the cache, but the model they are said to come from is damaged."""
+        self._model.finish()
 
     def in_order(self) -> Iterator[ScannedFile]:
         """The files that are done, up to the first that is not."""

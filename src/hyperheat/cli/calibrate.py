@@ -60,7 +60,7 @@ def calibrate(
 
     try:
         settings = read_settings([str(path) for path in paths], DEFAULTS)
-        detector = load_model(model or settings.model)
+        detector = load_model(model, setting=settings.model)
         selection = Selection(exclude=settings.exclude, gitignore=settings.gitignore)
         found = discover(paths, root=Path.cwd(), selection=selection)
         found = replace(found, files=tuple(file for file in found.files if not file.is_notebook))

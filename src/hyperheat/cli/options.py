@@ -137,7 +137,7 @@ def make_checker(options: ScanOptions, settings: "Settings") -> "Checker":
         limits = replace(limits, memory=parse_size("--max-memory", options.max_memory, least=_LEAST_MEMORY))
     if options.max_file_size is not None:
         max_bytes = parse_size("--max-file-size", options.max_file_size, least=1, most=_MOST_BYTES)
-    detector = load_model(options.model or settings.model)
+    detector = load_model(options.model, setting=settings.model)
     return checker.Checker(
         settings=settings,
         detector=detector,

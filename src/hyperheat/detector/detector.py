@@ -5,7 +5,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from hyperheat.detector.calibration import Calibration
-from hyperheat.detector.manifest import CALIBRATION, WEIGHTS, key_of, list_files, read_folder
+from hyperheat.detector.manifest import CALIBRATION, WEIGHTS, key_of, list_files, read_listed
 
 __all__ = ["BUILT_IN", "Detector", "load_detector"]
 
@@ -29,8 +29,8 @@ class Detector:
 def load_detector(folder: Path | None = None, *, name: str | None = None) -> Detector:
     """The detector in a folder, or the one that comes with the package.
 
-    All files are compared with the manifest, so that a damaged model is refused even if no function has to be scored.
-    Raises ValueError if there is none.
+    Only the calibration is read and compared with the manifest; whoever loads the rest, or uses results of an earlier
+    scan, compares all of it. Raises ValueError in one sentence if there is no detector.
     """
     if folder is None:
         folder, name = Path(str(files("hyperheat") / "model")), BUILT_IN
@@ -45,9 +45,9 @@ def load_detector(folder: Path | None = None, *, name: str | None = None) -> Det
         raise ValueError(
             f"{folder}: this detector has no {CALIBRATION}: run `hyperheat bugs calibrate --model` on it first"
         )
-    contents = read_folder(folder)
+    content = read_listed(folder / CALIBRATION, listed[CALIBRATION])
     try:
-        calibration = Calibration.parse(contents[CALIBRATION])
+        calibration = Calibration.parse(content)
     except ValueError as error:
         raise ValueError(f"{folder / CALIBRATION}: {error}") from None
     sha256 = str(listed[WEIGHTS].get("sha256"))
