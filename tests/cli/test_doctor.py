@@ -93,6 +93,19 @@ def test_a_cache_that_cannot_be_used_is_a_problem(healthy: Project):
     )
 
 
+def test_settings_that_cannot_be_used_are_a_problem(healthy: Project):
+    _, told = facts(healthy)
+    assert ("settings", "none: the defaults apply", False) in told
+    path = healthy.folder / "pyproject.toml"
+    path.write_text("[tool.hyperheat]\ntier = 'B'\n")
+    assert ("settings", str(path), False) in facts(healthy)[1]
+    path.write_text("[tool.hyperheat]\ntier = 'Z'\n")
+    code, told = facts(healthy)
+    assert code == 1
+    ((about, text, _),) = [fact for fact in told if fact[2]]
+    assert (about, text.startswith(f"{path}: tool.hyperheat.tier: expected a tier of")) == ("settings", True)
+
+
 def test_missing_packages_are_named_with_what_installs_them(healthy: Project):
     healthy.patch.setitem(EXTRAS, "web", ("starlette", "not-there"))
     _, told = facts(healthy)

@@ -35,7 +35,7 @@ class _Fact:
     problem: bool = False
 
 
-def doctor(*paths: str, model: Path | None = None, format: Literal["text", "json"] = "text") -> None:
+def doctor(*paths: str, model: str | None = None, format: Literal["text", "json"] = "text") -> None:
     """Say what is installed and what does not work.
 
     Parameters
@@ -43,7 +43,7 @@ def doctor(*paths: str, model: Path | None = None, format: Literal["text", "json
     paths
         Files and folders to check, to count the functions that are not judged. Default: none.
     model
-        Folder of an exported detector to look at instead of the built-in one.
+        Name of a model, as hyperheat models lists it, or folder of an exported detector. Default: that of the project.
     format
         text, or json for programs.
     """
@@ -52,7 +52,7 @@ def doctor(*paths: str, model: Path | None = None, format: Literal["text", "json
 
     try:
         facts = [*_versions(), *_extras(), *_tools(), *_model_and_cache(model)]
-        if paths and not any(fact.problem for fact in facts if fact.about == "model"):
+        if paths and not any(fact.problem for fact in facts):
             facts += _functions(paths, model)
     except (ValueError, OSError, WorkersError) as error:
         fail(error)
@@ -114,13 +114,18 @@ def _tools() -> Iterator[_Fact]:
     yield _Fact(about="git", text=git or "none; needed for --since and fix --write")
 
 
-def _model_and_cache(model: Path | None) -> Iterator[_Fact]:
+def _model_and_cache(model: str | None) -> Iterator[_Fact]:
+    from hyperheat.check.cache import CacheError
+    from hyperheat.check.settings import SettingsError
+
     try:
         checker = _checker((".",), model)
     except ValueError as error:
-        about = "cache" if "cache" in str(error) else "model"
+        kinds = {SettingsError: "settings", CacheError: "cache"}
+        about = next((name for kind, name in kinds.items() if isinstance(error, kind)), "model")
         yield _Fact(about=about, text=str(error), problem=True)
         return
+    yield _Fact(about="settings", text=str(checker.settings.source or "none: the defaults apply"))
     yield from _model(checker.detector)
     yield from _cache(checker)
 
@@ -158,7 +163,7 @@ def _cache(checker: "Checker") -> Iterator[_Fact]:
     )
 
 
-def _functions(paths: Sequence[str], model: Path | None) -> Iterator[_Fact]:
+def _functions(paths: Sequence[str], model: str | None) -> Iterator[_Fact]:
     """How many functions are judged, and why the others are not."""
     checker = _checker(paths, model)
     scan = checker.scan_paths(paths)
@@ -180,6 +185,6 @@ def _functions(paths: Sequence[str], model: Path | None) -> Iterator[_Fact]:
         yield _Fact(about="functions", text=f"{unread:,} files could not be checked: see hyperheat check")
 
 
-def _checker(paths: Sequence[str], model: Path | None) -> "Checker":
+def _checker(paths: Sequence[str], model: str | None) -> "Checker":
     options = ScanOptions(model=model, quiet=True)
     return make_checker(options, read_settings(paths, options))
