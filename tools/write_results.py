@@ -19,6 +19,7 @@ from kg_page import kg_page
 from lsp_section import lsp_section
 from released_page import released_section
 from settings_table import settings_table
+from since_section import since_section
 from tables import fixes_command, number, percent, table
 
 FOLDER = Path(__file__).parents[1] / "docs" / "results"
@@ -352,7 +353,13 @@ PAGES = {
     "layer.md": layer_page,
     "extract.md": extract_page,
     "bugs.md": bugs_page,
-    "check.md": lambda: f"{check_page(_read('check'), _read('why'))}\n{lsp_section(_read('lsp'))}",
+    "check.md": lambda: "\n".join(
+        [
+            check_page(_read("check"), _read("why")),
+            lsp_section(_read("lsp")),
+            *since_section(_read("since")),
+        ]
+    ),
     "kg.md": lambda: kg_page(*map(_read, ("kg", "kg-runs", "kg-speed", "kg-speed-plain"))),
 }
 

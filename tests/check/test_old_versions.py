@@ -18,7 +18,7 @@ from hyperheat.check.baseline import make_baseline
 from hyperheat.check.checker import Checker
 from hyperheat.check.notebook_analysis import analyse_notebook
 from hyperheat.check.settings import Settings
-from hyperheat.detector.detector import Detector
+from hyperheat.detector.detector import Detector, load_detector
 from hyperheat.report import Report
 from hyperheat.workers.limits import Limits
 from hyperheat.workers.worker import Lost
@@ -356,3 +356,31 @@ def test_an_interrupt_while_comparing_leaves_what_was_found(work, monkeypatch):
     report = work.check()
     assert [finding.line for finding in report.findings] == [3]
     assert report.summary.notes[0].startswith("Interrupted: ")
+
+
+@pytest.mark.parametrize("cached", [False, True], ids=["no cache", "cache"])
+def test_in_worker_processes(exported_detector, tmp_path, monkeypatch, cached):
+    monkeypatch.setenv("HYPERHEAT_CACHE", str(tmp_path / "home"))
+    detector = load_detector(exported_detector)
+    folder = tmp_path / "repo"
+    folder.mkdir()
+    git(folder, "init", "-qb", "main")
+    body = "(left, right, size):\n    total = left + right\n    if total > size:\n        return left\n    return total\n"
+    (folder / "a.py").write_text(f"def one{body}\n\ndef two{body}")
+    commit_all(folder)
+    three = body.replace("left", "first").replace("total > size", "size < total and not right")
+    (folder / "a.py").write_text(f"def two{body}\n\ndef uno{body.replace('left', 'l')}\n\ndef three{three}")
+
+    def report(*, absolute: bool) -> Report:
+        cache = open_cache(tmp_path / "cache", detector) if cached else None
+        one = Checker(
+            settings=Settings(), detector=detector, root=folder, since="HEAD", absolute=absolute, cache=cache
+        )
+        return one.scan_paths(["."]).report(show_all=True)
+
+    every = [finding for finding in report(absolute=True).findings if finding.function == "three"]
+    assert every, "a detector that finds nothing would test nothing"
+    for _ in range(2):
+        risen = report(absolute=False)
+        assert list(risen.findings) == every
+        assert risen.summary.notes == ()
