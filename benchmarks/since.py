@@ -21,14 +21,14 @@ from hyperheat.check.changes import Changes
 from hyperheat.check.old_versions import changed_functions, find_rises
 from hyperheat.check.rises import MARGIN
 from hyperheat.check.scanned_files import ScannedFile
-from hyperheat.detector.calibration import Calibration
+from hyperheat.detector.calibration import TIERS, Calibration
 from hyperheat.detector.detector import Detector, load_detector
 from hyperheat.report.source import SourceText
 
 __all__ = ["main", "measure_bugs", "measure_commits", "summarise_since"]
 
-LEVELS = ("A", "B", "all")
-"""Findings of tier A, of tiers A and B, and all of them."""
+LEVELS = (*TIERS[:-1], "all")
+"""Findings of tier A, of tiers A and B and so on, and all of them."""
 
 
 def measure_bugs(bugs: Iterable[BugCode], detector: Detector) -> Iterator[dict[str, Any]]:
@@ -94,13 +94,16 @@ def summarise_since(
 
 
 def _count_bugs(bugs: list[dict[str, Any]], calibration: Calibration) -> dict[str, dict[str, int]]:
-    """How many bugs are found, by what is shown."""
+    """How many bugs are found, and in how many functions with one anything is, by what is shown."""
     counts = {}
     for level in LEVELS:
-        right = [[f for f in bug["findings"] if f["right"] and _shown(f, level, calibration)] for bug in bugs]
+        shown = [[f for f in bug["findings"] if _shown(f, level, calibration)] for bug in bugs]
+        risen = [[finding for finding in found if finding["rose"]] for found in shown]
         counts[level] = {
-            "since": sum(any(finding["rose"] for finding in found) for found in right),
-            "absolute": sum(map(bool, right)),
+            "since": sum(any(finding["right"] for finding in found) for found in risen),
+            "since_functions": sum(map(bool, risen)),
+            "absolute": sum(any(finding["right"] for finding in found) for found in shown),
+            "absolute_functions": sum(map(bool, shown)),
         }
     return counts
 

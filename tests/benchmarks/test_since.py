@@ -133,7 +133,10 @@ def test_bugs_are_made_by_reversing_their_fix(tmp_path, monkeypatch):
     figures = summarise_since([result], CALIBRATION, asked=1)["bugs"]
     assert figures == {
         "count": 1,
-        "found": {level: {"since": 1, "absolute": 1} for level in since.LEVELS},
+        "found": {
+            level: {"since": 1, "since_functions": 1, "absolute": 1, "absolute_functions": 1}
+            for level in since.LEVELS
+        },
     }
 
 

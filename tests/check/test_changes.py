@@ -314,3 +314,25 @@ def test_a_submodule_without_its_recorded_commit_is_told(repo, tmp_path):
     (note,) = changes.notes
     assert note.startswith("The submodule sub was not compared: ")
     assert changes.lines == {}
+
+
+def test_no_configuration_of_a_submodule_runs_a_program(repo, tmp_path):
+    program, sprung = tmp_path / "trap.sh", tmp_path / "sprung"
+    program.write_text(f"#!/bin/sh\necho $0 >> {sprung}\ncat\n")
+    program.chmod(0o755)
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    git(inner, "init", "-qb", "main")
+    commit(inner, m=TEXT)
+    git(repo, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(inner), "sub")
+    commit(repo)
+    sub = repo / "sub"
+    git(sub, "config", "filter.bad.clean", str(program))
+    git(sub, "config", "core.fsmonitor", str(program))
+    (repo / ".git/modules/sub/info").mkdir(exist_ok=True)
+    (repo / ".git/modules/sub/info/attributes").write_text("m.py filter=bad\n")
+    (sub / "m.py").write_text(TEXT + "more = 1\n")
+    assert lines_of(changes_since("HEAD", folder=repo), repo) == {"sub/m.py": [11]}
+    assert not sprung.exists()
+    subprocess.run(["git", "diff", "HEAD"], cwd=sub, capture_output=True)
+    assert sprung.exists()  # a trap that is none would test nothing

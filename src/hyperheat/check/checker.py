@@ -212,6 +212,8 @@ class Checker:
         except KeyboardInterrupt:
             interrupted, rises = True, None
             notes = (f"Interrupted: {len(files) - len(done)} of {len(files)} files were not checked.",)
+            if changes is not None and not self.absolute:
+                notes += ("Findings were not compared with the versions before the change.",)
         return self._scan(
             tuple(done[file] for file in files if file in done),
             found.errors,

@@ -52,6 +52,7 @@ def make_report(
     compared = _compare(files, commented, baseline)
     in_changed = [finding for finding in compared.new if _stands_in(finding, changed[finding.path])]
     left = in_changed if rises is None else _risen(in_changed, rises)
+    unrisen = 0 if rises is None else sum(f in rises.of and not rises.of[f].rose for f in in_changed)
     places = {file.path: CellPlaces(file.cells) for file in files}
     told, ignored = _not_ignored(files, errors, settings)
     hidden = Counter(finding.tier for finding in left if not threshold.shows(finding))
@@ -66,7 +67,7 @@ def make_report(
         hidden={tier: hidden[tier] for tier in LEVELS if hidden[tier]},
         suppressed=sum(f.tier != _REST or show_all for of_file in commented.values() for f in of_file.quiet),
         known=len(compared.known),
-        unrisen=len(in_changed) - len(left),
+        unrisen=unrisen,
         notes=(*_empty_tier(calibration), *_notes(commented, compared, places), *_ignored_notes(ignored)),
         cached=sum(file.cached for file in files),
         seconds=seconds,
@@ -139,13 +140,9 @@ def _compare(
 
 
 def _risen(findings: Iterable[Finding], rises: Rises) -> list[Finding]:
-    """The findings that rose, each with its previous confidence."""
+    """The findings that rose, each with its previous confidence; what was not worth comparing is left out."""
     compared = ((finding, rises.of.get(finding)) for finding in findings)
-    return [
-        finding if rise is None else replace(finding, previous=rise.previous)
-        for finding, rise in compared
-        if rise is None or rise.rose
-    ]
+    return [replace(finding, previous=rise.previous) for finding, rise in compared if rise and rise.rose]
 
 
 def _stands_in(finding: Finding, functions: Iterable[ScannedFunction]) -> bool:

@@ -41,7 +41,10 @@ _NOTHING = FileRecord()
 
 @dataclass(frozen=True, slots=True)
 class Rises:
-    """What became of findings since an earlier version, and sentences about what could not be compared."""
+    """What became of findings since an earlier version, and sentences about what could not be compared.
+
+    Findings that are less likely than the assumed share of functions with a bug are not compared.
+    """
 
     of: Mapping[Finding, Rise] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
