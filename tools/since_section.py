@@ -25,6 +25,7 @@ def since_section(content: dict[str, Any]) -> list[str]:
         f"- *alarms*: findings in {commits['count']:,} commits that are no merges, change one to twenty Python files, and whose subject speaks of no fix,",
         f"  the newest of each repository; {commits['functions']:,} functions changed. Some of these findings may be right: nobody read them.",
         *_fewer(commits),
+        *_unearned(content["tiers"]),
         "",
         *table(
             [
