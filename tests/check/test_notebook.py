@@ -1,6 +1,7 @@
 """Notebooks: what is read of them, where findings are, and repairs that change nothing else."""
 
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from hyperheat.detector.detector import Detector, load_detector
 from hyperheat.pycode import SourceError
 from hyperheat.report import FileEdit, Report, SourceText
 from hyperheat.report.formats import FORMATS
+from hyperheat.workers.limits import Limits
 
 DETECTOR = Detector(Path("/nowhere"), "fake", "0" * 64, replace(CALIBRATION, min_candidates=1), "key")
 FILE = FoundFile("work/analysis.ipynb", Path("/work/analysis.ipynb"))
@@ -182,6 +184,19 @@ def test_scans_of_notebooks_come_from_workers_and_from_the_cache(tmp_path, expor
     for render in FORMATS.values():
         assert len({render(report, Sources(cold)) for report in reports}) == 1
     assert reports[0].errors[0].cell == 3
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="work is not limited there")
+def test_a_notebook_that_takes_too_long_costs_only_itself(tmp_path, exported_detector):
+    (tmp_path / "a.ipynb").write_bytes(
+        notebook(code("x = 1")).replace(b"[]", b"[" + b"[]," * 4_000_000 + b"[]]")
+    )
+    (tmp_path / "b.ipynb").write_bytes(notebook(code(BUGGY)))
+    files = discover(["."], root=tmp_path, selection=Selection()).files
+    limits = Limits(seconds=120, work_seconds=1, memory=1 << 30)
+    dense, good = scan_files(files, load_detector(exported_detector), jobs=1, limits=limits)
+    assert [error.reason for error in dense.errors] == ["not checked: it took more than 1 s of work"]
+    assert [function.name for function in good.functions] == ["area"]
 
 
 def test_a_notebook_may_be_larger_than_source(tmp_path):
