@@ -85,8 +85,10 @@ def read_bugs(
     store.run("init", "--bare", "--quiet")
     registry = Registry.configured()
     for reference in read_references(path):
+        if reference.split != split or not isinstance(reference, ReleaseReference):
+            continue
         name = f"{reference.project} {reference.path}:{reference.span[0]}:{reference.span[1]}"
-        if reference.split != split or name in without or not isinstance(reference, ReleaseReference):
+        if name in without:
             continue
         try:
             data = _read_release(reference, registry)

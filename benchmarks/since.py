@@ -35,7 +35,8 @@ def measure_bugs(bugs: Iterable[BugCode], detector: Detector) -> Iterator[dict[s
     """What is found of each bug: place and repair must be right."""
     for bug in bugs:
         file = scan_changed(bug.data, bug.path, bug.changes, detector)
-        text = SourceText(file.data() if isinstance(file.data(), str) else bug.text)
+        data = file.data()
+        text = SourceText(data if isinstance(data, str) else bug.text)
         found = _findings([file], bug.changes, detector)
         for finding in found:
             edits = finding.pop("edits")

@@ -3,6 +3,7 @@
 import os
 import socket
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -224,7 +225,12 @@ def test_whether_a_search_would_find_a_file_can_be_asked_for_one_file(tmp_path):
     (tmp_path / ".gitignore").write_text("out/\n")
     (tmp_path / "src" / ".gitignore").write_text("/made\n")
     every = sorted(path for path in tmp_path.rglob("*.py"))
-    for options in ({}, {"gitignore": False}, {"exclude": Globs.of(["b.py", "!build/"], tmp_path)}):
+    cases: tuple[dict[str, Any], ...] = (
+        {},
+        {"gitignore": False},
+        {"exclude": Globs.of(["b.py", "!build/"], tmp_path)},
+    )
+    for options in cases:
         expected = [tmp_path / name for name in found(tmp_path, **options)]
         selection = Selection(**options)
         assert [p for p in every if not is_left_out(p, root=tmp_path, selection=selection)] == expected

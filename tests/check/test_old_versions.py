@@ -3,6 +3,7 @@
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.check.believing_scores import believe
@@ -63,7 +64,7 @@ class Work:
             old = isinstance(job, old_versions._OldJob)
             is_notebook = job.file.path.suffix == ".ipynb" if old else job.is_notebook
             analyse_job = analyse_notebook if is_notebook else analyse_parts
-            options = {"detail": Detail(compared=True, wanted=job.wanted)} if old else {}
+            options: dict[str, Any] = {"detail": Detail(compared=True, wanted=job.wanted)} if old else {}
             if old and not is_notebook:
                 options["guesses"] = job.same
             result = list(analyse_job(job.data, job.known, score, CALIBRATION, **options))

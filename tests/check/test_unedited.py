@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -142,7 +143,7 @@ def test_the_command_goes_on_where_it_was_stopped(
         return look_once(sources, *rest, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(unedited, "look_at_package", counting)
-    options = {"model": model, "unedited": packages, "workspace": tmp_path / "work"}
+    options: dict[str, Any] = {"model": model, "unedited": packages, "workspace": tmp_path / "work"}
     with pytest.raises(KeyboardInterrupt):
         calibrate_detector(**options)
     calibrate_detector(**options)
@@ -155,7 +156,7 @@ def test_the_command_goes_on_where_it_was_stopped(
 
 
 def test_another_model_is_looked_at_anew(model: Path, packages: Path, tmp_path: Path):
-    options = {"unedited": packages, "workspace": tmp_path / "work"}
+    options: dict[str, Any] = {"unedited": packages, "workspace": tmp_path / "work"}
     calibrate_detector(model=model, **options)
     add_calibration(model, CALIBRATION)  # the map does not matter
     calibrate_detector(model=model, **options)

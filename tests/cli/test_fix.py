@@ -136,7 +136,9 @@ def test_only_safe_repairs_are_made_unless_told(project: Project):
 
 
 def test_a_model_without_a_safe_tier_changes_nothing_and_says_so(project: Project):
-    blind = replace(CALIBRATION, alarms=replace(CALIBRATION.alarms, points=CALIBRATION.alarms.points[:-1]))
+    alarms = CALIBRATION.alarms
+    assert alarms is not None
+    blind = replace(CALIBRATION, alarms=replace(alarms, points=alarms.points[:-1]))
     assert "safe" not in blind.tiers
     detector = Detector(project.folder, "fake", "0" * 64, blind, "key")
     project.patch.setattr("hyperheat.check.installed_models.load_model", lambda text, setting=None: detector)

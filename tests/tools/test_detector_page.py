@@ -1,14 +1,13 @@
 """`tools/detector_page.py`: the log of the built-in detector's training, and its section of a page."""
 
 import json
-import sys
+import runpy
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
-
-from detector_page import detector_section, draw, read_step
+TOOL = runpy.run_path(str(Path(__file__).parents[2] / "tools" / "detector_page.py"))
+detector_section, draw, read_step = (TOOL[name] for name in ("detector_section", "draw", "read_step"))
 
 FIGURES = {"joint": 0.5, "repair": 0.75, "false_alarms": 0.25, "found": 0.625, "quiet": 0.125}
 

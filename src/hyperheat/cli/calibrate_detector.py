@@ -195,7 +195,7 @@ def _table(calibration: "Calibration") -> Iterator[str]:
             *_heads(calibration.curves),
         ]
     )
-    begins = {threshold: tier for tier, threshold in reversed(calibration.tiers.items())}
+    begins = {threshold: tier for tier, threshold in reversed(list(calibration.tiers.items()))}
     last = None
     for point in alarms.points:
         if point.confidence not in begins and (point.alarms == last or round(point.confidence * 1000) % 100):
