@@ -131,7 +131,7 @@ def read_for(job: SettingsJob, detector: Detector) -> DocumentSettings:
     except ValueError as error:
         problems.append(str(error))
         settings = replace(settings, max_alarms=None)
-    problems += _empty_tier(settings, detector)
+    problems += _remarks(settings, detector)
     root = settings.source.parent.absolute() if settings.source else job.folder
     path = job.path or root / "untitled.py"
     baseline = None
@@ -156,8 +156,13 @@ def read_for(job: SettingsJob, detector: Detector) -> DocumentSettings:
     )
 
 
-def _empty_tier(settings: Settings, detector: Detector) -> Iterator[str]:
-    """That nothing can be shown, and why: or silence would look like praise."""
+def _remarks(settings: Settings, detector: Detector) -> Iterator[str]:
+    """That a project wants another model, and that nothing can be shown: or silence would look like praise."""
+    if settings.model not in (None, detector.name):
+        yield (
+            f"the model is {detector.name}, not {settings.model} as the project's settings say: "
+            f"start the server with --model {settings.model}"
+        )
     chosen = settings.min_confidence is not None or settings.max_alarms is not None
     if settings.tier == "A" and not chosen and (reason := detector.calibration.why_empty("A")):
         yield f'nothing is shown because tier A is empty: {reason}; set tier = "B" for less certain findings'
