@@ -108,6 +108,20 @@ def test_tokens_are_below_themselves_whatever_is_spelled_out():
     assert float(area.get("x", "")) == pytest.approx(52 + 7.8 * before, abs=0.1)
 
 
+def test_the_indentation_of_methods_is_left_out():
+    source = "class A:\n    def f(self, a):\n        return a\n"
+    graph = extract(source).functions[0].graph
+    lines = source.splitlines()[1:]
+    root = ET.fromstring(draw_over(graph, lines, first_line=2, lanes=[FLOW]))
+    texts = [text for text in root.iter("text") if text.get("class") == "src"]
+    assert [(text.text, float(text.get("x", ""))) for text in texts] == [
+        ("def f(self, a):", 52.0),
+        ("return a", pytest.approx(52 + 4 * 7.8)),
+    ]
+    marks = [float(area.get("x", "")) for area in root.iter("rect") if area.get("class") == "area"]
+    assert pytest.approx(52 + 7.8 * 11, abs=0.1) in marks
+
+
 def test_the_page_gives_the_style():
     text = draw_over(function().graph, SOURCE.splitlines(), first_line=1, lanes=[FLOW])
     assert "<style" not in text

@@ -54,9 +54,10 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def pages(project: Path) -> Iterator[Pages]:
     checker = Checker(settings=Settings(jobs=1), detector=load_detector(), root=project)
     scan = checker.scan_paths([project])
-    report = scan.report(show_all=True)
-    with Desk(scan.detector) as desk:
-        app = make_app(CodeSite(scan, report, desk).readers(), ADDRESS)
+    report = scan.with_every_tier().report()
+    with Desk(scan.detector) as desk, Desk(scan.detector) as slow_desk:
+        site = CodeSite(scan, report, desk=desk, slow_desk=slow_desk)
+        app = make_app(site.readers(), ADDRESS)
         yield Pages(TestClient(app, base_url="http://127.0.0.1:8000"), scan, report)
 
 

@@ -5,17 +5,10 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from starlette.testclient import TestClient
-from tests.check.notebooks import code, notebook
-from tests.web.conftest import ADDRESS, Pages
+from tests.web.conftest import Pages
 from tests.web.projects import HARM, LONG
 
-from hyperheat.check.checker import Checker
-from hyperheat.check.settings import Settings
 from hyperheat.web import code_site
-from hyperheat.web.code_site import CodeSite
-from hyperheat.web.desk import Desk
-from hyperheat.web.serving import make_app
 
 FORBIDDEN = re.compile(
     r"<(script|img|iframe|object|style|link|base|form)\b|\bon\w+=|javascript:|style=", re.IGNORECASE
@@ -185,24 +178,6 @@ def test_a_long_list_is_cut_and_says_so(pages: Pages, monkeypatch: pytest.Monkey
     assert page.count('id="finding-') == 2
     assert page.count('id="file-') == 1
     assert f"Only the 2 surest of {len(pages.report.findings)} findings are listed." in page
-
-
-def test_notebooks_are_left_to_the_command(pages: Pages, tmp_path: Path):
-    bug = "def first_or(items, default=None):\n    for item in items:\n        return items\n    return default\n"
-    (tmp_path / "a.ipynb").write_bytes(notebook(code(bug), code("def f(:\n")))
-    (tmp_path / "b.py").write_text(bug)
-    checker = Checker(settings=Settings(jobs=1), detector=pages.scan.detector, root=tmp_path)
-    scan = checker.scan_paths([tmp_path])
-    report = scan.report(show_all=True)
-    in_notebook = sum(finding.path == "a.ipynb" for finding in report.findings)
-    assert in_notebook
-    with Desk(scan.detector) as desk:
-        app = make_app(CodeSite(scan, report, desk).readers(), ADDRESS)
-        page = TestClient(app, base_url="http://127.0.0.1:8000").get("/secret/").text
-    assert page.count('id="file-') == 1
-    assert 'data-path="a.ipynb"' not in page
-    assert f"{in_notebook} findings in notebooks are not shown here: use hyperheat check." in page
-    assert "a.ipynb:cell 2:1: not valid Python 3" in page
 
 
 def test_names_and_code_that_mean_harm_stay_text(pages: Pages):

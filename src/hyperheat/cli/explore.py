@@ -58,8 +58,10 @@ def explore(
             checker = make_checker(options, read_settings(paths or (".",), options))
             baseline = checker.read_baseline()
             scan = checker.scan_paths(paths or (".",))
-            with Desk(scan.detector) as desk:
-                site = CodeSite(scan, scan.with_every_tier().report(baseline=baseline), desk)
+            report = scan.with_every_tier().report(baseline=baseline)
+            with Desk(scan.detector) as desk, Desk(scan.detector) as slow_desk:
+                desk.warm_up()
+                site = CodeSite(scan, report, desk=desk, slow_desk=slow_desk)
                 serve(make_app(site.readers(), address), made, address, opened=open)
     except (ValueError, OSError, WorkersError) as error:
         fail(error)

@@ -34,7 +34,7 @@ _ROW = 38.0
 _BASELINE, _LEAF, _INNER = 17.0, 24.5, 27.0  # of the text, and of the marks below it, from the top of its row
 _TRACKS = (29.5, 31.5, 33.5)  # where spokes run, below the marks
 _LEFT, _TOP = 52.0, 44.0
-_MOST_COLUMNS = 160
+_MOST_COLUMNS = 96  # beside which some lanes fit on a screen; longer lines are cut
 _BOX, _GAP = 17.0, 21.0  # the height of a box, and from one to the next
 _SMALL = 6.2  # the width of a character of a small text
 _LISTED = 12  # nodes of an edge that its tooltip names
@@ -106,13 +106,17 @@ def draw_over(
 
 
 class _Paper:
-    """The text, and where each of its characters is."""
+    """The text, without the blanks that all its lines begin with, and where each of its characters is."""
 
     def __init__(self, lines: Sequence[str], first_line: int, shown_line: int) -> None:
         self._first, self._shown = first_line, shown_line
         shown = [visible_code(*line[: 2 * _MOST_COLUMNS]) for line in lines]
         self._edges = [_running(map(columns, characters)) for characters in shown]
-        self._texts = [_cut("".join(characters)) for characters in shown]
+        texts = ["".join(characters) for characters in shown]
+        self._indent = min(
+            (len(text) - len(text.lstrip(" ")) for text in texts if text.strip(" ")), default=0
+        )
+        self._texts = [_cut(text[self._indent :]) for text in texts]
         widest = max((columns(text) for text in self._texts), default=0)
         self.right = _LEFT + _CHARACTER * widest
         self.bottom = _TOP + _ROW * len(lines) + 8.0
@@ -127,7 +131,8 @@ class _Paper:
         if not 0 <= index < len(self._edges):
             return _LEFT
         edges = self._edges[index]
-        return _LEFT + _CHARACTER * min(edges[min(column, len(edges) - 1)], _MOST_COLUMNS)
+        edge = edges[min(column, len(edges) - 1)] - self._indent
+        return _LEFT + _CHARACTER * min(max(edge, 0), _MOST_COLUMNS)
 
     def draw(self) -> Iterator[str]:
         for index, text in enumerate(self._texts):
@@ -304,7 +309,7 @@ class _Column:
 
     def _spoke(self, box: _Box, anchor: _Anchor) -> str:
         track = anchor.row + _TRACKS[box.number % len(_TRACKS)]
-        turn = min(self.left, max(anchor.x, self.left - 90.0))
+        turn = min(self.left, max(anchor.x, self.left - 60.0))
         bend = (self.left - turn) * 0.6
         return (
             f'<path class="spoke" d="M{anchor.x:.1f},{anchor.y:.1f} V{track:.1f} H{turn:.1f} '

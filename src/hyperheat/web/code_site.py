@@ -41,13 +41,12 @@ Answered = TypeVar("Answered")
 
 
 class CodeSite:
-    """The pages of one scan."""
+    """The pages of one scan; causes take seconds to find, so they are asked for at a desk of their own."""
 
-    def __init__(self, scan: Scan, report: Report, desk: Desk) -> None:
-        self._scan, self._desk = scan, desk
-        self._report = replace(report, findings=tuple(f for f in report.findings if f.cell is None))
-        self._in_notebooks = len(report.findings) - len(self._report.findings)
-        self._files = [file for file in scan.files if file.functions and not file.cells]
+    def __init__(self, scan: Scan, report: Report, *, desk: Desk, slow_desk: Desk) -> None:
+        self._scan, self._report = scan, report
+        self._desk, self._slow_desk = desk, slow_desk
+        self._files = [file for file in scan.files if file.functions]
         self._number = {file.path: number for number, file in enumerate(self._files)}
         self._looked: OrderedDict[tuple[int, int], _Looked] = OrderedDict()
         self._reported = {_key(finding) for finding in report.findings}
@@ -82,8 +81,6 @@ class CodeSite:
 
     def _notes(self, findings: Sequence[Finding]) -> Iterator[str]:
         yield from self._report.summary.notes
-        if self._in_notebooks:
-            yield f"{self._in_notebooks:,} findings in notebooks are not shown here: use hyperheat check."
         if len(findings) < len(self._report.findings):
             yield f"Only the {len(findings):,} surest of {len(self._report.findings):,} findings are listed."
         if len(self._files) > MAX_FILES:
@@ -187,7 +184,7 @@ class CodeSite:
 
     def _ask(self, job: LookJob, kind: type[Answered]) -> Answered:
         try:
-            value: Any = self._desk.ask(job)
+            value: Any = (self._slow_desk if isinstance(job, WhyJob) else self._desk).ask(job)
         except DeskError as error:
             raise PageError(f"No answer: {error}.", 503) from None
         if isinstance(value, Refusal):

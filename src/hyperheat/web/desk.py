@@ -8,7 +8,7 @@ from typing import Any
 
 from hyperheat.check.scan import run_in_workers
 from hyperheat.detector.detector import Detector
-from hyperheat.web.look import Looker, LookJob
+from hyperheat.web.look import Looker, LookJob, PlacesJob, Source
 from hyperheat.workers.limits import Limits
 from hyperheat.workers.worker import Lost, WorkersError
 
@@ -17,6 +17,7 @@ __all__ = ["LIMITS", "Desk", "DeskError"]
 LIMITS = Limits(seconds=60, work_seconds=20, memory=1 << 30)
 """What one answer may use."""
 _MOST_WAITING = 16
+_SMALL = Source(b"def first(items, default):\n    return items[0] if items else default\n")
 
 
 class DeskError(Exception):
@@ -51,6 +52,10 @@ class Desk:
         if isinstance(value, Lost):
             raise DeskError(value.reason)
         return value
+
+    def warm_up(self) -> None:
+        """Start the process and load the model, without waiting for them."""
+        self._waiting.put((PlacesJob(_SMALL, 1), Future()))
 
     def _work(self) -> None:
         open_for_more = True
