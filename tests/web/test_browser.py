@@ -87,10 +87,11 @@ def test_findings_are_sorted(code: Browser):
 
 def test_findings_are_filtered(code: Browser):
     total = len(shown(code, "tier"))
-    code.click("#filters [name=tier][value=A]")
-    assert "A" not in shown(code, "tier")
+    tier = shown(code, "tier")[0]
+    code.click(f"#filters [name=tier][value={tier}]")
+    assert tier not in shown(code, "tier")
     assert code.text("#status") == f"{len(shown(code, 'tier'))} of {total} findings"
-    code.click("#filters [name=tier][value=A]")
+    code.click(f"#filters [name=tier][value={tier}]")
     set_value(code, "#filters [name=kind]", "HH101")
     assert set(shown(code, "kind")) == {"HH101"}
     set_value(code, "#filters [name=kind]", "")

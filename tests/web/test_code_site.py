@@ -77,7 +77,7 @@ def test_a_place_is_shown_with_its_repairs_and_why(pages: Pages):
     number = pages.number("planted.py")
     text = pages.get("place", file=number, line=line, at=at)
     assert "did you mean <code>item</code> instead of <code>items</code>?" in text
-    assert f"confidence {finding.confidence:.3f}" in text
+    assert f"{finding.worth}, HH101" in text
     assert text.count("<summary>") > 2
     (address,) = Parts(text).values("data-address")
     why = pages.client.get(f"/secret/{address}").text

@@ -81,6 +81,8 @@ class CodeSite:
 
     def _notes(self, findings: Sequence[Finding]) -> Iterator[str]:
         yield from self._report.summary.notes
+        if findings:
+            yield MEANING
         if len(findings) < len(self._report.findings):
             yield f"Only the {len(findings):,} surest of {len(self._report.findings):,} findings are listed."
         if len(self._files) > MAX_FILES:
@@ -99,8 +101,8 @@ class CodeSite:
             f'data-path="{shown(finding.path)}" data-sure="{finding.confidence:.4f}" data-start="{finding.line}">'
             f'<span class="tier tier{finding.tier}" title="Tier {finding.tier}">{finding.tier}</span>'
             f'<span class="what">{message(finding.message)}</span>'
-            f'<span class="sure" title="{MEANING}">{describe_rate(finding.alarm_rate)}</span>'
-            f'<span class="where">{finding_place(finding)} &middot; {shown(rule.name)}</span></li>'
+            f'<span class="where">{finding_place(finding)} &middot; {shown(rule.name)} &middot; '
+            f"{describe_rate(finding.alarm_rate)}</span></li>"
         )
 
     def _around(self, number: int, finding: Finding) -> ScannedFunction | None:
