@@ -55,7 +55,7 @@ def test_paths_are_checked_with_the_settings_of_the_project(tmp_path):
     (tmp_path / "broken.py").write_text("def f(:\n")
     (tmp_path / "old").mkdir()
     (tmp_path / "old" / "shapes.py").write_text("def f(a, b):\n    return g(a, b)\n")
-    report = check_paths([tmp_path])
+    report = check_paths([tmp_path], show_all=True)
     assert (report.summary.files, report.summary.functions) == (1, 1)
     assert {(Path(finding.path).name, finding.function) for finding in report.findings} == {
         ("shapes.py", "area")

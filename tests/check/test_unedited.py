@@ -120,7 +120,7 @@ def test_the_command_adds_alarms_and_keeps_the_rest(
     assert written.curves == CALIBRATION.curves
     assert content["calibration"]["alarms"]["functions"] == written.alarms.functions
     assert set(content["empty"]) == {"safe", "A", "B", "C"}
-    assert "too many to promise" in content["empty"]["A"]  # of so few functions nothing can be promised
+    assert "too few to promise" in content["empty"]["A"]  # of so few functions nothing can be promised
     assert (content["tiers"], written.tiers) == ({}, {})
     assert "## What was measured" in (model / "MODEL_CARD.md").read_text()
 
