@@ -85,11 +85,7 @@ def read_bugs(
     store.run("init", "--bare", "--quiet")
     registry = Registry.configured()
     for reference in read_references(path):
-<<<<<<< HEAD
         if reference.split != split or not isinstance(reference, ReleaseReference):
-=======
-        if not isinstance(reference, ReleaseReference) or reference.split != split:
->>>>>>> b4c1f78 (Annotate the measurement of --since, and compare no model in its tests)
             continue
         name = f"{reference.project} {reference.path}:{reference.span[0]}:{reference.span[1]}"
         if name in without:

@@ -35,12 +35,8 @@ def measure_bugs(bugs: Iterable[BugCode], detector: Detector) -> Iterator[dict[s
     """What is found of each bug: place and repair must be right."""
     for bug in bugs:
         file = scan_changed(bug.data, bug.path, bug.changes, detector)
-<<<<<<< HEAD
         data = file.data()
         text = SourceText(data if isinstance(data, str) else bug.text)
-=======
-        text = SourceText(bug.text)
->>>>>>> b4c1f78 (Annotate the measurement of --since, and compare no model in its tests)
         found = _findings([file], bug.changes, detector)
         for finding in found:
             edits = finding.pop("edits")

@@ -99,11 +99,7 @@ def work(tmp_path, monkeypatch) -> Work:
     made = Work(folder, tmp_path / "cache")
     for module in (scan, old_versions):
         monkeypatch.setattr(module, "run_in_workers", made.run)
-<<<<<<< HEAD
     monkeypatch.setattr(scan.ModelCheck, "begin", lambda self: None)  # this detector has no files
-=======
-    monkeypatch.setattr("hyperheat.check.model_check.ModelCheck.begin", lambda _: None)
->>>>>>> b4c1f78 (Annotate the measurement of --since, and compare no model in its tests)
     return made
 
 
