@@ -219,7 +219,7 @@ def project(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pyt
     monkeypatch.setattr("hyperheat.check.checker.find_rises", fake_rises)
     monkeypatch.setattr("hyperheat.cli.explain_line.scan_data", fake_scan_data)
     monkeypatch.setattr("hyperheat.cli.explain_line.explain_place", fake_explain_place)
-    monkeypatch.setattr("hyperheat.check.checker.explain_findings", fake_explain_findings)
+    monkeypatch.setattr("hyperheat.check.explanations.explain_findings", fake_explain_findings)
     monkeypatch.setattr("hyperheat.check.installed_models.load_model", lambda text, setting=None: detector)
     monkeypatch.chdir(tmp_path)
     for name in ("NO_COLOR", "FORCE_COLOR"):

@@ -24,7 +24,6 @@ from hyperheat.check.baseline import Baseline, read_baseline
 from hyperheat.check.cache import Cache
 from hyperheat.check.changes import Changes, changes_since
 from hyperheat.check.discovery import MAX_BYTES, SUFFIXES, FoundFile, Selection, discover, is_excluded
-from hyperheat.check.explanations import explain_findings
 from hyperheat.check.filters import make_report
 from hyperheat.check.installed_models import load_model
 from hyperheat.check.old_versions import Rises, changes_in_text, find_rises
@@ -226,6 +225,8 @@ class Checker:
 
     def explain(self, report: Report, scan: Scan) -> Report:
         """The report on a scan with what each finding depends on."""
+        from hyperheat.check.explanations import explain_findings  # few scans are explained
+
         with Progress(
             "Explaining", total=len(report.findings), unit="findings", every=None, quiet=self.quiet
         ) as progress:
