@@ -16,6 +16,7 @@ from hyperheat.detector.detector import load_detector
 def tiny(exported_detector, monkeypatch):
     detector = load_detector(exported_detector)
     monkeypatch.setattr(module, "_builtin_detector", lambda: detector)
+    monkeypatch.setattr(module, "load_model", lambda *names, **options: detector)
 
 
 def test_a_text_gives_the_findings_of_all_tiers():
