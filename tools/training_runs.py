@@ -126,7 +126,7 @@ def _text(value: Any) -> str:
 
 def thin(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """At most 60 of the records, evenly spaced, with the last."""
-    step = -(-len(records) // _POINTS)
+    step = max(1, -(-len(records) // _POINTS))
     return list(records[::-step][::-1])
 
 
