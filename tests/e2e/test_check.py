@@ -150,12 +150,13 @@ def test_a_reader_that_has_seen_enough_is_no_problem(scanned, exported_detector:
 
 def test_fix_and_explain_with_a_model(exported_detector: Path, tmp_path: Path):
     (tmp_path / "good.py").write_text(GOOD)
-    shown = hyperheat("fix", "--model", str(exported_detector), "--tier", "C", cwd=tmp_path)
+    words = ["fix", "--model", str(exported_detector), "--tier", "C"]
+    assert hyperheat(*words, cwd=tmp_path).returncode == 0  # none of the repairs is safe
+    words.append("--unsafe-fixes")
+    shown = hyperheat(*words, cwd=tmp_path)
     assert shown.returncode == 1, shown.stderr
     assert shown.stdout.startswith(b"--- a/good.py\n+++ b/good.py\n@@ -1,2 +1,2 @@\n")
-    written = hyperheat(
-        "fix", "--model", str(exported_detector), "--tier", "C", "--write", "--allow-dirty", cwd=tmp_path
-    )
+    written = hyperheat(*words, "--write", "--allow-dirty", cwd=tmp_path)
     assert written.returncode == 0, written.stderr
     assert (tmp_path / "good.py").read_text() != GOOD
     told = hyperheat("explain", "good.py:2", "--model", str(exported_detector), cwd=tmp_path)
