@@ -51,7 +51,7 @@ def test_files_that_python_compiles_are_read(data: bytes, rules: list[str]):
 def test_a_repair_keeps_stray_bytes(tmp_path: Path, exported_detector: Path):
     data = b"# caf\xe9\n" + GOOD.encode() + b"# \xff\xfe\n"
     (tmp_path / "good.py").write_bytes(data)
-    words = ("--model", str(exported_detector), "--tier", "C", "--no-cache")
+    words = ("--model", str(exported_detector), "--tier", "C", "--no-cache", "--unsafe-fixes")
     shown = hyperheat("fix", *words, cwd=tmp_path)
     assert shown.code == 1
     assert "\n # caf\\xe9\n" in shown.out

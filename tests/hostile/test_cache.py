@@ -60,7 +60,7 @@ def test_a_committed_cache_decides_nothing(clone, tmp_path, exported_detector, i
     shutil.copy(tmp_path / "theirs" / "secret", clone / ".hyperheat_cache" / "secret")
     honest = hyperheat(*show, "--no-cache", cwd=clone)
     assert json.loads(hyperheat(*show, cwd=clone).out)["findings"] == json.loads(honest.out)["findings"] != []
-    hyperheat("fix", *words, "--tier", "C", "--write", "--allow-dirty", cwd=clone)
+    hyperheat("fix", *words, "--tier", "C", "--unsafe-fixes", "--write", "--allow-dirty", cwd=clone)
     assert EVIL not in (clone / "good.py").read_text()
 
 
