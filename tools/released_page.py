@@ -16,10 +16,10 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))  # also when a test runs this file
 
+from built_in_model import is_built_in
 from tables import number, percent, table
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
-MODEL = Path(__file__).parents[1] / "src" / "hyperheat" / "model"
 _VERDICTS = {"mended": "fixed"}  # the name in files, and the one on the page
 
 
@@ -41,7 +41,7 @@ def released_section(content: dict[str, Any]) -> list[str]:
             ["", "joint", "±", "loc", "repair"],
             [
                 [
-                    "built-in detector" if _is_built_in(evaluation) else "earlier detector",
+                    "built-in detector" if is_built_in(evaluation["weights_sha256"]) else "earlier detector",
                     f"**{percent(joint)}**",
                     f"{100 * spread:.1f}",
                     percent(figures["loc"]),
@@ -116,15 +116,9 @@ def _mining(record: dict[str, Any]) -> list[str]:
     ]
 
 
-def _is_built_in(evaluation: dict[str, Any]) -> bool:
-    """Whether the weights that were measured are those in the package."""
-    manifest = json.loads((MODEL / "manifest.json").read_text(encoding="utf-8"))
-    return evaluation["weights_sha256"] == manifest["files"]["model.safetensors"]["sha256"]
-
-
 def _which(evaluation: dict[str, Any]) -> str:
     described = f"{number(evaluation['parameters'])} parameters, weights {evaluation['weights_sha256'][:8]}"
-    if _is_built_in(evaluation):
+    if is_built_in(evaluation["weights_sha256"]):
         return f"It is the one that comes with the package ({described})."
     return (
         f"It is an earlier state of the one that comes with the package ({described}), which has been trained further since and "

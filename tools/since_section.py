@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from built_in_model import earlier_note
 from tables import number, percent, table
 
 _SHOWN = {"A": "tier A", "B": "tiers A and B", "C": "tiers A to C", "all": "all (`--show-all`)"}
@@ -19,6 +20,7 @@ def since_section(content: dict[str, Any]) -> list[str]:
         "",
         "What `hyperheat check --since` reports, beside `--absolute`, which shows all findings in functions that changed. From `since.json`.",
         "",
+        *earlier_note(content["model"]),
         f"- *bugs found*: {bugs['count']:,} real bugs at the moment they are made, a fix reversed: the repaired file is the version before, the file",
         f"  with the bug the change. They are the {content['split']} split of [`data/released_bugs.jsonl.gz`](../../data/README.md), as far as it can be",
         "  had. Place and repair must be right. *functions pointed at*: functions with such a bug in which anything is reported.",

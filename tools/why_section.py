@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from built_in_model import earlier_note
 from tables import number, percent, table
 
 _FIRST = {
@@ -25,6 +26,7 @@ def why_section(content: dict[str, Any]) -> list[str]:
         f"{count:,} bugs planted in {content['code']}, all of which the model finds with a probability of at least 0.5:",
         f"{kinds}.",
         "",
+        *earlier_note(content["model"]),
         "*Deletion*: the three parts that are named first are removed together, and the model is asked again. If they are what the finding",
         "rests on, it should go away; it is gone when its probability is below 0.5. For comparison, as many parts of the same kinds are drawn",
         "at random, or taken from nearest to the place.",
