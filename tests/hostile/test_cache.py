@@ -91,7 +91,7 @@ def test_a_cache_of_others_is_refused_in_a_sentence(clone, tmp_path, exported_de
     assert list(cache.iterdir()) == []
     link = tmp_path / "link"
     link.symlink_to(clone)
-    with pytest.raises(CacheError, match="expected a folder for the cache, got a link"):
+    with pytest.raises(CacheError, match="not used as a cache: expected a folder, got a link"):
         refuse_shared(link)
 
 

@@ -33,7 +33,7 @@ def attend(table: Tensor, plan: AttentionPlan[Tensor], heads: int) -> Tensor:
             f"table: expected {rows} rows, those of the plan's states and qualifiers, got {len(table)}"
         )
     if table.device.type == "cpu":
-        if kernel.loaded() is not None:
+        if table.dtype == torch.bfloat16 and kernel.loaded() is not None:
             table = table.float()  # the kernel reads nothing narrower
         return _ChunkedAttention.apply(table, plan, heads)
     return _attend_at_once(table, plan, heads)
