@@ -68,8 +68,8 @@ def detector_section(steps: Sequence[dict[str, Any]]) -> list[str]:
     return [
         "## The built-in detector, step by step",
         "",
-        f"Each step begins with the weights of the one before; together {hours:.1f} hours of one core, which shared its machine with",
-        "other work. All figures are of validation packages and for comparing steps only: planted bugs "
+        f"Each step begins with the weights of the one before; together they ran for {hours:.1f} hours by the clock, on a core that was shared",
+        "with other work, one run each. All figures are of validation packages and for comparing steps only: planted bugs "
         f"({number(steps[-1]['planted']['samples'])} samples),",
         f"and {number(steps[-1]['released']['buggy'])} released bugs with as many fixed functions. *found*: the best finding is right, even where",
         "no bug is more probable. *quiet*: found by findings surer than those of all but one in a hundred functions without a bug.",
@@ -84,7 +84,10 @@ def detector_section(steps: Sequence[dict[str, Any]]) -> list[str]:
             rows,
         ),
         "",
-        f"![figures on validation packages over core-hours]({PICTURE})",
+        f"![figures on validation packages over hours of running]({PICTURE})",
+        "",
+        "The curve is measured during training, on the validation packages of each run's own corpus: points of runs with other packages",
+        "cannot be compared. In the last step the state with the lowest loss on these released bugs was kept, of four.",
         "",
         "The log of all runs is `detector.json`; its last step has the weights of the package.",
         "",
@@ -98,12 +101,12 @@ _COLUMNS = {
 
 
 def draw(steps: Sequence[dict[str, Any]], out: Path) -> None:
-    """Figures during training over core-hours, with a line where a step begins."""
+    """Figures during training over the hours that runs took, with a line where a step begins."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     axes = figure.add_subplot(
-        xlabel="core-hours", ylabel="share", title="planted bugs of validation packages"
+        xlabel="hours of running", ylabel="share", title="planted bugs of validation packages"
     )
     begun, points = 0.0, []
     for step in steps:

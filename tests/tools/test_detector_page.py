@@ -78,7 +78,7 @@ def test_the_section_has_a_row_for_each_step_and_the_hours_of_all(tmp_path, run)
     assert rows[1] == "| one | 800 | 2 | 50.0 % | 75.0 % | 25.0 % | 12.5 % | 62.5 % | 12.5 % | 25.0 % |"
     assert rows[0].startswith("| before |  |  | 50.0 %")
     text = " ".join(lines)
-    assert "together 0.1 hours of one core" in text
+    assert "together they ran for 0.1 hours by the clock" in text
     assert "250 released bugs" in text
     draw(steps, tmp_path / "curve.png")
     assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
