@@ -5,7 +5,7 @@ import stat
 
 import pytest
 
-from hyperheat.files import SkippedFile, read_regular, refuse_links, write_whole
+from hyperheat.files import SkippedFile, read_regular, refuse_links, whole_file, write_whole
 
 
 def test_reading(tmp_path):
@@ -44,6 +44,16 @@ def test_writing_keeps_the_mode_replaces_a_link_and_leaves_nothing_behind(tmp_pa
     assert (tmp_path / "link").read_bytes() == b"other"
     assert not (tmp_path / "link").is_symlink()
     assert sorted(os.listdir(tmp_path)) == ["a", "link"]
+
+
+def test_a_writer_that_makes_a_private_file_of_its_own_changes_no_mode(tmp_path):
+    (tmp_path / "plain").touch()
+    usual = stat.S_IMODE((tmp_path / "plain").stat().st_mode)
+    for mode in (None, 0o640):
+        with whole_file(tmp_path / "a", mode=mode) as temporary:
+            temporary.unlink()
+            temporary.touch(mode=0o600)
+        assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == (mode or usual)
 
 
 def test_what_is_no_file_is_not_replaced(tmp_path):

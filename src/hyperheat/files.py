@@ -112,7 +112,8 @@ def whole_file(
 ) -> Iterator[Path]:
     """Give the path of a new, empty file to write to; it is renamed to `path` at the end and deleted on an error.
 
-    It gets the given mode, or that of the file it replaces. A `durable` file survives a power cut after this returns.
+    It gets the given mode, or that of the file it replaces, or the usual one, also if a writer puts a private file of its
+    own in its place. A `durable` file survives a power cut after this returns.
     Raises OSError, also if `path` is neither a regular file nor a link and would be lost.
     """
     target = Path(path)
@@ -123,8 +124,10 @@ def whole_file(
         mode = stat.S_IMODE(before)
     temporary = target.with_name(f"{_temporary_start(target)}{os.getpid()}-{os.urandom(4).hex()}.tmp")
     try:
-        _create(temporary, mode)
+        created = _create(temporary, mode)
         yield temporary
+        if stat.S_IMODE(temporary.stat().st_mode) != created:
+            temporary.chmod(created)
         if durable:
             sync(temporary)
         temporary.replace(target)
@@ -180,11 +183,13 @@ def _temporary_start(target: Path) -> str:
     return f".{target.name[:40]}."  # a name has at most 255 bytes, and a character up to four
 
 
-def _create(path: Path, mode: int | None) -> None:
+def _create(path: Path, mode: int | None) -> int:
+    """Make an empty file, and return its mode."""
     descriptor = os.open(path, _CREATING, 0o666 if mode is None else mode & 0o600)
     os.close(descriptor)
     if mode is not None:  # before anything is written, so that it is never readable by others
         path.chmod(mode)
+    return stat.S_IMODE(path.stat().st_mode)
 
 
 def sync(path: Path) -> None:

@@ -192,3 +192,10 @@ def test_the_page_names_every_format_and_data_set():
         counts = " / ".join(f"{count:,}" if count else "-" for count in facts.statements)
         known = "yes" if facts.sha256 else "no"
         assert f"| `{name}` | {counts} | {facts.entities:,} | {facts.relations:,} | {known} |" in page
+
+
+def test_the_demo_can_be_evaluated(capsys: pytest.CaptureFixture[str]):
+    evaluate(model="demo", data="demo", json=True)
+    found = json.loads(capsys.readouterr().out)
+    assert (found["model"], found["statements"]) == ("demo", 56)
+    assert found["metrics"]["both"]["mrr"] > 0.75

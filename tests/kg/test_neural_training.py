@@ -95,6 +95,18 @@ def test_a_resumed_run_ends_with_the_same_bits(tmp_path: Path):
         assert torch.equal(tensor, other[name]), name
 
 
+def test_what_was_practised_is_kept_and_other_users_may_read_the_weights(tmp_path: Path):
+    (tmp_path / "plain").touch()
+    for share in (0.0, 0.5):
+        run = tmp_path / f"run{share}"
+        settings = replace(BY_HEART, qualifier_questions=share, train=replace(QUICK, max_steps=6))
+        train_model(settings, DATA, run)
+        assert load_model(run / "best").practice.values == (share > 0)
+        written = [path for path in run.rglob("*") if path.is_file()]
+        assert len([path for path in written if path.suffix == ".safetensors"]) == 5
+        assert {path.stat().st_mode for path in written} == {(tmp_path / "plain").stat().st_mode}
+
+
 def test_with_nothing_held_out_the_last_model_is_kept(tmp_path: Path):
     outcome = train_model(replace(BY_HEART, train=replace(QUICK, max_steps=9)), DATA, tmp_path / "run")
     assert outcome.best_step == 9
@@ -264,7 +276,7 @@ def test_unknown_recipes_and_settings_are_refused(
 @pytest.mark.parametrize(
     ("model", "export", "message"),
     [
-        ("nowhere", None, "expected heuristic, or the folder of a trained model, got 'nowhere'"),
+        ("nowhere", None, "expected demo, heuristic or the folder of a trained model, got 'nowhere'"),
         (
             "heuristic",
             Path("x.parquet"),

@@ -107,9 +107,46 @@ def test_tabs_headers_and_other_spellings(write):
     assert list(read(triples, "wd50k")) == [Statement("a", "r", "b"), Statement("c", "r", "d")]
     with pytest.raises(
         ReadError,
-        match=r"triples.tsv:1: cannot tell which of three columns is the relation: 'a\\tr\\tb'; add a header",
+        match=r"triples.tsv:1: cannot tell which column is the relation: 'a\\tr\\tb'; add a header",
     ):
         detect(triples)
+
+
+def test_tabs_in_place_of_commas_are_not_read_as_jf17k(write):
+    # b is an object and a subject, so the second column can only hold relations
+    path = write("facts.txt", "a\tr\tb\tq\tx\nb\tr\tc\n")
+    assert detect(path) == "wd50k"
+    assert list(read(path)) == [Statement("a", "r", "b", (("q", "x"),)), Statement("b", "r", "c")]
+
+
+def test_jf17k_without_lines_of_even_length_is_detected_by_its_entities(write):
+    path = write("facts.txt", "r\ta\tb\tc\td\nr\tb\ta\n")
+    assert detect(path) == "jf17k"
+    assert list(read(path))[1] == Statement("b", "r1", "a")
+
+
+def test_tabs_that_fit_two_formats_are_refused(write):
+    with pytest.raises(
+        ReadError, match=r"facts\.txt:1: cannot tell which column is the relation: .*--format"
+    ):
+        detect(write("facts.txt", "a\tr\tb\tq\tx\nc\tr\td\n"))
+
+
+@pytest.mark.parametrize(
+    "header", ["subject,predicate,object", "h,r,t", "S,P,O", '"head","relation","tail"', "tail,property,head"]
+)
+def test_no_header_becomes_a_statement(header, write):
+    cells = {"h": "a", "s": "a", "r": "likes", "p": "likes", "t": "b", "o": "b"}
+    row = ",".join(cells[name.strip('"')[0].lower()] for name in header.split(","))
+    path = write("facts.csv", f"{header}\n{row}\n")
+    assert detect(path) == "table"
+    assert list(read(path)) == [Statement("a", "likes", "b")]
+
+
+def test_a_header_that_lacks_a_column_is_no_statement_either(write):
+    path = write("facts.csv", "subject,predicate,value\na,likes,b\n")
+    with pytest.raises(ReadError, match=r"facts\.csv:1: expected one column object or tail"):
+        list(read(path))
 
 
 def test_what_is_written_is_read_back(tmp_path):
@@ -172,7 +209,11 @@ BROKEN = {
         r":2: expected the number of an instance first",
     ),
     "instance appears": ("jf17k", "r\ta\tb\ninstance0\tr\ta\tb\n", r":2: expected a relation first"),
-    "no tail": ("table", "head,relation\na,r\n", r":1: expected one column object or tail for the object"),
+    "no tail": (
+        "table",
+        "head,relation\na,r\n",
+        r":1: expected one column object or tail or o or t for the object",
+    ),
     "two tails": ("table", "head,relation,tail,object\na,r,b,c\n", r":1: expected one column object or tail"),
     "unknown column": (
         "table",
@@ -288,6 +329,37 @@ def test_wikidata_dumps_are_streamed(write):
         Dropped("somevalue as object"),
         Dropped("literal as object"),
     ]
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize("listed", [False, True])
+def test_documents_of_wikidata_are_read_whole(indent, listed, write):
+    claims = {"P69": [{"mainsnak": _snak({"id": "Q11942"})}]}
+    found = {"Q937": json.loads(_entity(claims)), "Q0": {"id": "Q0", "missing": ""}}
+    entities = list(found.values()) if listed else found
+    path = write("Q937.json", json.dumps({"entities": entities, "success": 1}, indent=indent))
+    assert detect(path) == "wikidata"
+    assert list(read(path)) == [Statement("Q937", "P69", "Q11942"), Dropped("missing entity")]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"entities": 1}', "expected entities of Wikidata under the key 'entities'"),
+        ('{"entities": [1]}', "expected an entity of Wikidata, got '1'"),
+        ('{\n"entities": {', "expected a JSON object"),
+    ],
+)
+def test_broken_documents_of_wikidata_are_refused(text, message, write):
+    with pytest.raises(ReadError, match=rf"Q1\.json:1: {message}"):
+        list(read(write("Q1.json", text)))
+
+
+def test_documents_of_wikidata_have_a_limit(write, monkeypatch):
+    monkeypatch.setattr("hyperheat.kg.readers.wikidata.MAX_LINE", 40)
+    path = write("Q1.json", json.dumps({"entities": {f"Q{i}": {"id": f"Q{i}"} for i in range(9)}}, indent=1))
+    with pytest.raises(ReadError, match="the document is longer than 40 characters; use a dump instead"):
+        list(read(path))
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The data type of statements: building, slicing, equality, identity and its hypergraph."""
 
+import math
 import subprocess
 import sys
 from dataclasses import replace
@@ -184,3 +185,15 @@ def test_optional_packages_load_only_when_called():
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("missing", [None, math.nan, 1965])
+@pytest.mark.parametrize("place", range(5))
+def test_names_that_are_not_text_are_refused_with_their_statement(missing, place):
+    parts: list = ["a", "r", "b", "q", "x"]
+    parts[place] = missing
+    wrong = Statement(*parts[:3], ((parts[3], parts[4]),))
+    with pytest.raises(
+        ValueError, match=rf"statement 2: expected text, got {missing!r} in Statement\(subject="
+    ):
+        Statements.build([Statement("a", "r", "b"), wrong])

@@ -7,6 +7,7 @@ from torch import nn
 
 from hyperheat.train import TrainSettings
 from hyperheat.train.learner import Learner, learning_rate
+from hyperheat.train.run import State
 
 
 class Scale(nn.Module):
@@ -26,7 +27,7 @@ def step(learner: Learner, w: float, b: float, number: int = 0) -> float:
     """One update with given gradients."""
     model: Any = learner.model
     learner.backward((model.w * w).sum() + (model.b * b).sum())
-    return learner.update(number)
+    return learner.update(State(step=number))
 
 
 @pytest.mark.parametrize(
@@ -39,7 +40,22 @@ def step(learner: Learner, w: float, b: float, number: int = 0) -> float:
 )
 def test_the_learning_rate_rises_and_falls(schedule, expected):
     settings = TrainSettings(lr=1.0, warmup=4, schedule=schedule, max_steps=8)
-    assert [learning_rate(settings, number) for number in range(7)] == pytest.approx(expected)
+    assert [learning_rate(settings, State(step=number)) for number in range(7)] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("budget", "states"),
+    [
+        ({"max_minutes": 2}, [State(seconds=0), State(seconds=60), State(seconds=120), State(seconds=125)]),
+        ({"max_minutes": 2, "max_steps": 1_000}, [State(), State(step=5, seconds=60), State(seconds=120)]),
+        ({"max_samples": 10}, [State(samples=0), State(samples=5), State(samples=10)]),
+        ({"max_epochs": 2}, [State(), State(epoch=1), State(epoch=2), State(epoch=1, batch=9, epoch_size=9)]),
+    ],
+)
+def test_every_budget_shapes_the_schedule(budget, states):
+    settings = TrainSettings(lr=1.0, schedule="linear", **budget)
+    rates = [learning_rate(settings, state) for state in states]
+    assert rates == pytest.approx([1.0, 0.5, 0.0, 0.0][: len(states)])
 
 
 def test_the_first_update_of_adam_moves_by_the_learning_rate():

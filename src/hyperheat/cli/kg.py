@@ -108,9 +108,9 @@ def evaluate(
     Parameters
     ----------
     model
-        The folder of a trained model, such as best/ of a run; or heuristic: co-occurrence in the training data, untrained.
+        The folder of a trained model, such as best/ of a run; demo; or heuristic: co-occurrence in the training data.
     data
-        A folder of statements, such as one written by kg import, or the name of a published data set.
+        A folder of statements, such as one written by kg import; demo; or the name of a published data set.
     train_on
         The splits that the model was trained on.
     on
@@ -153,15 +153,15 @@ def _evaluate(
         if export is not None:
             raise ValueError("--export: the heuristic has no vectors")
         return kg.evaluate(model, data, protocol), {"weights_sha256": None, "parameters": 0}
-    if not Path(model).is_dir():
-        raise ValueError(f"model: expected heuristic, or the folder of a trained model, got {model!r}")
     from hyperheat.files import file_sha256
+
+    folder = kg.model_folder(model)
     from hyperheat.kg.neural.trained_model import export_embeddings, load_model
 
-    trained = load_model(model)
+    trained = load_model(folder)
     if export is not None:
         export_embeddings(trained, export)
-    digest = file_sha256(Path(model) / "model.safetensors")
+    digest = file_sha256(folder / "model.safetensors")
     return kg.evaluate(trained, data, protocol), {"weights_sha256": digest, "parameters": trained.parameters}
 
 

@@ -58,6 +58,7 @@ __all__ = [
     "complete",
     "evaluate",
     "load",
+    "model_folder",
     "read",
     "train",
 ]
@@ -108,7 +109,7 @@ def load(
         return Completer(Heuristic(statements), statements, {**dataset.labels, **more})
     if data is not None:
         raise ValueError(f"data: a trained model has its own statements, got {data}")
-    folder = _model_folder(model)
+    folder = model_folder(model)
     from hyperheat.kg.neural.trained_model import ModelScorer, load_model
     from hyperheat.kg.temperature import read_temperature
 
@@ -185,7 +186,7 @@ def evaluate(
     else:
         from hyperheat.kg.neural.trained_model import load_model, scorer_for
 
-        trained = load_model(_model_folder(model)) if isinstance(model, str | Path) else model
+        trained = load_model(model_folder(model)) if isinstance(model, str | Path) else model
         make = partial(scorer_for, trained)
     dataset = read(data) if isinstance(data, str | Path) else data
     return evaluate(dataset, make, STARE if protocol is None else protocol)
@@ -226,7 +227,8 @@ def calibrate(
     return temperature
 
 
-def _model_folder(model: str | Path) -> Path:
+def model_folder(model: str | Path) -> Path:
+    """The folder of a trained model, which may be named by its path or as `demo`."""
     from hyperheat.kg.demo import MODEL
 
     folder = MODEL if model == "demo" else Path(model)

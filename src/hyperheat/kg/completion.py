@@ -3,7 +3,8 @@
     p(c) = softmax(score / T)_c        over the candidates c
 
 By default the candidates are the entities that are subject or object of a known statement, or, for a qualifier, those that
-are the value of one. The temperature T is 1 unless the model was calibrated (temperature.py).
+are the value of one. Answers that a statement gives come first, then the others by their scores. The temperature T is 1
+unless the model was calibrated (temperature.py).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,6 +19,7 @@ from hyperheat.kg.glossary import Glossary, UnknownName
 from hyperheat.kg.known_answers import KnownAnswers
 from hyperheat.kg.questions import (
     FIRST_QUALIFIER,
+    Practice,
     Qualifiers,
     QuestionError,
     Questions,
@@ -40,6 +42,8 @@ class CompletionModel(Protocol):
     """Whether it knows entities by their text; unseen ones follow its own in the table of the questions."""
     asks_values: bool
     """Whether the blank may be the value of a qualifier."""
+    practice: Practice
+    """What it was trained on."""
 
     def logits(self, questions: Questions) -> np.ndarray:
         """Scores of its entities [B, entities], whose softmax is a probability."""
@@ -60,7 +64,7 @@ class Answer:
 
 @dataclass(frozen=True, kw_only=True)
 class Completion(Sequence[Answer]):
-    """The best answers to a question, best first; printing it gives a table."""
+    """The best answers to a question, known ones first, then best first; printing it gives a table."""
 
     question: Questions
     """a single one, in the names in which it was asked"""
@@ -68,7 +72,7 @@ class Completion(Sequence[Answer]):
     allowed: np.ndarray = field(repr=False, compare=False)
     """the candidates among which the probabilities are shared: a mask over the entities"""
     notes: tuple[str, ...] = ()
-    """names that the model does not know and judges by their text"""
+    """names that the model does not know and judges by their text, and what it was not trained for"""
 
     def __len__(self) -> int:
         return len(self.answers)
@@ -171,7 +175,7 @@ class Completer:
                 allowed = allowed.copy()
                 allowed[known] = False
             p = self.probabilities(scores, allowed)
-            best = _best(scores, allowed, k)
+            best = _best(scores, allowed, k, first=known)
             flags: dict[int, Novelty] = dict.fromkeys(otherwise.tolist(), "with other qualifiers")
             flags |= dict.fromkeys(known.tolist(), "known")
             yield Completion(
@@ -265,14 +269,20 @@ class Completer:
         return _find(self.relations, name, self.entities)
 
     def _notes(self, question: Questions) -> tuple[str, ...]:
-        """A note for each entity of a question that the model does not know."""
+        """A note for each entity of a question that the model does not know, and one if it did not practise the question."""
+        notes = []
+        if question.blank[0] >= FIRST_QUALIFIER and not self._model.practice.values:
+            notes.append(
+                "the model was not trained to fill in values of qualifiers, so new answers are guesses"
+            )
         used = np.unique(question.given()[1])
         unseen = used[used >= len(self.entities.names)].tolist()
         names = [question.statements.entities[index] for index in unseen]
-        return tuple(
+        notes += [
             f"unknown entity {name!r}: the model goes by its text alone{self.entities.hint(name)}"
             for name in names
-        )
+        ]
+        return tuple(notes)
 
 
 def _find(table: Glossary, name: str, other: Glossary) -> int:
@@ -286,12 +296,18 @@ def _find(table: Glossary, name: str, other: Glossary) -> int:
         raise
 
 
-def _best(scores: np.ndarray, allowed: np.ndarray, k: int) -> np.ndarray:
-    """The allowed entities with the highest scores, except those without any evidence."""
-    places = np.flatnonzero(allowed & np.isfinite(scores))
-    if len(places) > k:
-        places = places[np.argpartition(-scores[places], k - 1)[:k]]
-    return places[np.lexsort((places, -scores[places]))]
+def _best(scores: np.ndarray, allowed: np.ndarray, k: int, *, first: np.ndarray) -> np.ndarray:
+    """The allowed entities with the highest scores, except those without any evidence; some come before all others."""
+    is_first = np.zeros(len(scores), bool)
+    is_first[first] = True
+    found = np.zeros(0, np.int64)
+    for group in (allowed & is_first, allowed & ~is_first & np.isfinite(scores)):
+        places = np.flatnonzero(group)
+        wanted = k - len(found)
+        if len(places) > wanted > 0:
+            places = places[np.argpartition(-scores[places], wanted - 1)[:wanted]]
+        found = np.concatenate([found, places[np.lexsort((places, -scores[places]))][:wanted]])
+    return found
 
 
 def _shown(answer: Answer) -> str:

@@ -129,13 +129,18 @@ class StatementDataset:
 def read_dataset(
     source: str | os.PathLike[str], format: str | None = None, labels: Path | None = None
 ) -> StatementDataset:
-    """Read a folder of splits, a single file (which becomes the train split), or a published data set by its name.
+    """Read a folder of splits, a single file (which becomes the train split), or a data set by its name.
 
-    Published data sets are searched in the folder of the environment variable HYPERHEAT_DATA, by default `data`.
+    `demo` comes with the package. Published data sets are searched in the folder of the environment variable
+    HYPERHEAT_DATA, by default `data`.
     """
     path = Path(source)
     facts = None
-    if not path.exists():
+    if os.fspath(source) == "demo" and not path.exists():
+        from hyperheat.kg.demo import DATA
+
+        path = DATA
+    elif not path.exists():
         facts = KNOWN.get(os.fspath(source))
         path = _locate(os.fspath(source), facts)
     if (path / "statements").is_dir():  # as WD50K is published, beside a folder of triples

@@ -1,6 +1,7 @@
 """Why an answer was given: the effect of each qualifier of the question, and the nearest known statements.
 
-The effect of a qualifier is the probability and the rank of the answer to the question without it, over the same candidates.
+The effect of a qualifier is the probability of the answer to the question without it, and its rank by score, over the same
+candidates.
 
 The nearest statements share most with the completed one. A statement's parts are its relation, each of its entities in
 any role, and each entity in its role (subject, object, or a qualifier). A shared part weighs

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hyperheat.kg.questions import FIRST_QUALIFIER, OBJECT, SUBJECT, Questions
+from hyperheat.kg.questions import FIRST_QUALIFIER, OBJECT, SUBJECT, Practice, Questions
 from hyperheat.kg.statements import Statements, expand
 
 __all__ = ["Heuristic"]
@@ -43,6 +43,7 @@ class Heuristic:
 
     reads_labels = False
     asks_values = True
+    practice = Practice(values=True)
 
     def __init__(self, training: Statements) -> None:
         self._num_entities = len(training.entities)

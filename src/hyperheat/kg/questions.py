@@ -32,6 +32,7 @@ __all__ = [
     "FIRST_QUALIFIER",
     "OBJECT",
     "SUBJECT",
+    "Practice",
     "Qualifiers",
     "QuestionError",
     "Questions",
@@ -45,6 +46,14 @@ _BLANK = "?"
 _KEYS = ("subject", "relation", "object", "qualifiers")
 Qualifiers = Mapping[str, Any] | Sequence[tuple[str, str | None]]
 """(name, value) pairs, or a mapping from names to a value or a list of values; None is the blank."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Practice:
+    """The kinds of questions that a model was trained on, beside those that ask for a subject or an object."""
+
+    values: bool = False
+    """those that ask for the value of a qualifier"""
 
 
 class QuestionError(ValueError):

@@ -95,16 +95,15 @@ class Statements:
     @classmethod
     def build(cls, statements: Iterable[Statement]) -> "Statements":
         """Collect statements from an iterable; only their columns are kept in memory."""
-        entity: dict[str, int] = {}
-        relation: dict[str, int] = {}
+        entity, relation = _Numbers(), _Numbers()
         main, pairs, offsets = array("q"), array("q"), array("q", [0])
         for s in statements:
-            main.append(entity.setdefault(s.subject, len(entity)))
-            main.append(relation.setdefault(s.relation, len(relation)))
-            main.append(entity.setdefault(s.object, len(entity)))
-            for name, value in s.qualifiers:
-                pairs.append(relation.setdefault(name, len(relation)))
-                pairs.append(entity.setdefault(value, len(entity)))
+            try:
+                main.extend((entity[s.subject], relation[s.relation], entity[s.object]))
+                for name, value in s.qualifiers:
+                    pairs.extend((relation[name], entity[value]))
+            except _NotText as error:
+                raise ValueError(f"statement {len(offsets)}: expected text, got {error} in {s!r}") from None
             offsets.append(len(pairs) // 2)
         entities, entity_rank = _sorted_table(entity)
         relations, relation_rank = _sorted_table(relation)
@@ -307,6 +306,19 @@ def expand(starts: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarra
     owner = np.repeat(np.arange(len(sizes)), sizes)
     first = np.cumsum(sizes) - sizes
     return owner, starts[owner] + np.arange(len(owner)) - first[owner]
+
+
+class _NotText(ValueError):
+    """A name that is not text: a missing cell of a table is None or NaN."""
+
+
+class _Numbers(dict[str, int]):
+    """The names so far, numbered in the order in which they came; a name that is looked up gets the next number."""
+
+    def __missing__(self, name: str) -> int:
+        if not isinstance(name, str):
+            raise _NotText(repr(name))
+        return self.setdefault(name, len(self))
 
 
 def _sorted_table(index: dict[str, int]) -> tuple[tuple[str, ...], np.ndarray]:

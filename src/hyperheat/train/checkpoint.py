@@ -22,7 +22,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from hyperheat.configuration import differences, from_dict, to_dict
-from hyperheat.files import parse_json, sync, write_whole_text
+from hyperheat.files import parse_json, sync, whole_file, write_whole_text
 from hyperheat.train.run import State, TrainSettings
 
 __all__ = ["latest", "prepare", "read_checkpoint", "whole_folder", "write_checkpoint"]
@@ -86,7 +86,8 @@ def write_checkpoint(
     """Write a checkpoint and delete the older ones."""
     with whole_folder(run / "checkpoints" / f"step-{state.step:09d}") as folder:
         save(folder)
-        save_file(dict(tensors), folder / "training.safetensors")
+        with whole_file(folder / "training.safetensors", durable=False) as temporary:
+            save_file(dict(tensors), temporary)
         text = json.dumps({"state": asdict(state), "scale": dict(scale)}, indent=2)
         (folder / "training.json").write_text(text + "\n", encoding="utf-8")
     _clean(run)

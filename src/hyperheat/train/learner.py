@@ -1,6 +1,6 @@
 """What a step changes: the weights, Adam's moments, the average of the weights, the scale of float16.
 
-lr_s = lr * min(1, (s + 1) / warmup) * fall((s - warmup) / (max_steps - warmup))         s steps before this one
+lr_s = lr * min(1, (s + 1) / warmup) * fall(progress)                                     s steps before this one
 a    = d a + (1 - d) w,  d = min(ema, (1 + s) / (10 + s))       so that the random beginning is soon forgotten
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from hyperheat.train.run import TrainSettings
+from hyperheat.train.run import State, TrainSettings, progress
 
 __all__ = ["Learner", "learning_rate"]
 
@@ -25,12 +25,11 @@ _FALLS = {
 _MOMENTS = ("step", "exp_avg", "exp_avg_sq")
 
 
-def learning_rate(settings: TrainSettings, step: int) -> float:
-    """The learning rate of the update that follows `step` others."""
-    if step < settings.warmup:
-        return settings.lr * (step + 1) / settings.warmup
-    span = (settings.max_steps or math.inf) - settings.warmup
-    return settings.lr * _FALLS[settings.schedule](min(1.0, (step - settings.warmup) / span))
+def learning_rate(settings: TrainSettings, state: State) -> float:
+    """The learning rate of the next update."""
+    if state.step < settings.warmup:
+        return settings.lr * (state.step + 1) / settings.warmup
+    return settings.lr * _FALLS[settings.schedule](progress(settings, state))
 
 
 class Learner:
@@ -39,6 +38,8 @@ class Learner:
     def __init__(self, model: nn.Module, settings: TrainSettings) -> None:
         self.model = model
         self.settings = settings
+        self.rate = settings.lr
+        """The learning rate of the last update."""
         self.parameters = {name: p for name, p in model.named_parameters() if p.requires_grad}
         device = next(iter(self.parameters.values())).device
         if settings.precision == "float16" and device.type != "cuda":
@@ -64,7 +65,7 @@ class Learner:
         """Add the gradient of a loss."""
         self.scaler.scale(loss).backward()
 
-    def update(self, step: int) -> float:
+    def update(self, state: State) -> float:
         """Update the weights and clear the gradient; returns its norm before clipping.
 
         A gradient that is not finite is ignored.
@@ -73,11 +74,12 @@ class Learner:
         clip = math.inf if self.settings.clip is None else self.settings.clip
         norm = float(nn.utils.clip_grad_norm_(self.parameters.values(), clip))
         if math.isfinite(norm) or self.scaler.is_enabled():
+            self.rate = learning_rate(self.settings, state)
             for group in self.optimiser.param_groups:
-                group["lr"] = learning_rate(self.settings, step)
+                group["lr"] = self.rate
             self.scaler.step(self.optimiser)
             self.scaler.update()
-            self._update_average(step)
+            self._update_average(state.step)
         self.optimiser.zero_grad()
         return norm
 

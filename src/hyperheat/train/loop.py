@@ -25,7 +25,7 @@ from torch.nn.parallel import DistributedDataParallel
 from hyperheat.progress import duration
 from hyperheat.train.checkpoint import latest, prepare, read_checkpoint, whole_folder, write_checkpoint
 from hyperheat.train.job import Job, Step, StreamPosition, prefetch, steps
-from hyperheat.train.learner import Learner, learning_rate
+from hyperheat.train.learner import Learner
 from hyperheat.train.log import RunReport
 from hyperheat.train.process import (
     Interrupt,
@@ -156,7 +156,7 @@ class _Run(Generic[B, T]):
         *totals, elapsed, signals = world.sum([*sums.values(), elapsed, float(self.interrupt.requested)])
         sums = dict(zip(sums, totals, strict=True))
         self._expect_finite("loss", sums["loss"])
-        norm = self.learner.update(state.step)
+        norm = self.learner.update(state)
         if not self.learner.scaler.is_enabled():
             self._expect_finite("norm of the gradient", norm)
         state.step += 1
@@ -187,8 +187,7 @@ class _Run(Generic[B, T]):
             means = {name: total / state.logged_weight for name, total in state.logged.items()}
             state.logged, state.logged_weight = {}, 0.0
             if self.report is not None:
-                rate = learning_rate(self.settings, state.step - 1)
-                self.report.log(state, {**means, "lr": rate, "norm": norm})
+                self.report.log(state, {**means, "lr": self.learner.rate, "norm": norm})
 
     def _validate(self) -> None:
         """Measure the model in the first process, which keeps it if it is the best."""

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args, get_type_hints
 
-__all__ = ["State", "TrainSettings", "ended_by", "seconds_left"]
+__all__ = ["State", "TrainSettings", "ended_by", "progress", "seconds_left"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +24,7 @@ class TrainSettings:
     warmup: int = 0
     """Steps over which the learning rate rises to `lr`."""
     schedule: Literal["constant", "linear", "cosine"] = "constant"
-    """After the warm-up: stay at `lr`, or fall to zero at `max_steps`."""
+    """After the warm-up: stay at `lr`, or fall to zero at the end of the budget that is used up first."""
     clip: float | None = 1.0
     """The largest norm of the gradient."""
     ema: float | None = None
@@ -35,7 +35,7 @@ class TrainSettings:
     max_epochs: int | None = None
     max_samples: float | None = None
     max_minutes: float | None = None
-    """Running time including validation, summed over resumed runs."""
+    """Running time including validation, summed over resumed runs. A schedule that falls with time is not repeatable."""
 
     validate_every: int = 1000
     """In steps; the run also validates at its end."""
@@ -77,9 +77,9 @@ class TrainSettings:
         budgets = (self.max_steps, self.max_epochs, self.max_samples, self.max_minutes)
         if all(limit is None for limit in budgets):
             raise ValueError("set at least one of max_steps, max_epochs, max_samples, max_minutes")
-        if self.schedule != "constant" and (self.max_steps is None or self.max_steps <= self.warmup):
+        if self.schedule != "constant" and self.max_steps is not None and self.max_steps <= self.warmup:
             raise ValueError(
-                f"max_steps: expected more than warmup={self.warmup}, over which schedule={self.schedule!r} falls, "
+                f"max_steps: expected more than warmup={self.warmup}, after which schedule={self.schedule!r} falls, "
                 f"got {self.max_steps}"
             )
 
@@ -89,10 +89,11 @@ class TrainSettings:
             raise ValueError(f"{name}: expected {what}, got {value!r}")
 
     def may_change(self) -> frozenset[str]:
-        """The settings that a resumed run may change, because no weight depends on them."""
-        free = {"max_epochs", "max_samples", "max_minutes", "validate_every", "patience", "log_every"}
+        """The settings that a resumed run may change: no weight depends on them, except on time, which never repeats."""
+        free = {"max_minutes", "validate_every", "patience", "log_every"}
         free |= {"checkpoint_steps", "checkpoint_minutes", "tensorboard", "device", "threads"}
-        return frozenset(free | {"max_steps"} if self.schedule == "constant" else free)
+        budgets = {"max_steps", "max_epochs", "max_samples"}
+        return frozenset(free | budgets if self.schedule == "constant" else free)
 
 
 @dataclass(kw_only=True)
@@ -123,6 +124,14 @@ def ended_by(settings: TrainSettings, state: State) -> str | None:
     if settings.patience is not None and state.waited >= settings.patience:
         return "patience"
     return next((name for name, (used, limit) in _budgets(settings, state).items() if used >= limit), None)
+
+
+def progress(settings: TrainSettings, state: State) -> float:
+    """How much of the budget that will be used up first is used, from 0 to 1; steps count from the end of the warm-up."""
+    shares = {name: used / limit for name, (used, limit) in _budgets(settings, state).items()}
+    if settings.max_steps is not None and settings.max_steps > settings.warmup:
+        shares["max_steps"] = (state.step - settings.warmup) / (settings.max_steps - settings.warmup)
+    return min(1.0, max(0.0, *shares.values()))
 
 
 def seconds_left(settings: TrainSettings, begin: State, now: State) -> float:

@@ -6,6 +6,7 @@ The folder holds no code:
     model.safetensors        its weights
     names.json               entities, relations and labels
     statements.safetensors   the statements that it was trained on, which its encoder reads
+    questions.json           the kinds of questions that it was trained on
     tokenizer.json           of labels, where they are read
     calibration.json         its temperature, if it was calibrated (hyperheat/kg/temperature.py)
 """
@@ -29,7 +30,7 @@ from hyperheat.kg.neural.graph_encoders import Table
 from hyperheat.kg.neural.labels import BpeLabels
 from hyperheat.kg.neural.stare import StareDecoder
 from hyperheat.kg.neural.statement_model import ModelConfig, ModelNames, StatementModel
-from hyperheat.kg.questions import Questions
+from hyperheat.kg.questions import Practice, Questions
 from hyperheat.kg.statements import Statements
 from hyperheat.nn.weights import load_weights, save_weights
 from hyperheat.tensors.indices import to_tensors
@@ -51,11 +52,21 @@ class TrainedModel:
     statements: Statements
     """what the encoder reads: the distinct statements of the training data"""
     model: StatementModel
+    practice: Practice = Practice()
 
     @classmethod
-    def new(cls, config: ModelConfig, names: ModelNames, statements: Statements) -> "TrainedModel":
+    def new(
+        cls,
+        config: ModelConfig,
+        names: ModelNames,
+        statements: Statements,
+        practice: Practice | None = None,
+    ) -> "TrainedModel":
         """A model with fresh weights from torch's random numbers."""
-        return cls(config=config, names=names, statements=statements, model=StatementModel(config, names))
+        model = StatementModel(config, names)
+        return cls(
+            config=config, names=names, statements=statements, model=model, practice=practice or Practice()
+        )
 
     @property
     def parameters(self) -> int:
@@ -69,7 +80,11 @@ def save_model(trained: TrainedModel, folder: str | Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     names = asdict(trained.names)
     tokenizer = names.pop("tokenizer")
-    texts = {"config.json": json.dumps(to_dict(trained.config), indent=2), "names.json": json.dumps(names)}
+    texts = {
+        "config.json": json.dumps(to_dict(trained.config), indent=2),
+        "names.json": json.dumps(names),
+        "questions.json": json.dumps(asdict(trained.practice)),
+    }
     if tokenizer is not None:
         texts["tokenizer.json"] = tokenizer
     for name, text in texts.items():
@@ -94,7 +109,9 @@ def load_model(folder: str | Path) -> TrainedModel:
         statements = Statements(entities=names.entities, relations=names.relations, **columns)
     except (SafetensorError, TypeError, ValueError) as error:
         raise ValueError(f"{path}: not the statements of a model: {error}") from error
-    trained = TrainedModel.new(config, names, statements)
+    path = folder / "questions.json"
+    practice = _read(path, lambda values: from_dict(Practice, values)) if path.exists() else Practice()
+    trained = TrainedModel.new(config, names, statements, practice)
     load_weights(trained.model, folder / "model.safetensors")
     trained.model.eval()
     return trained
@@ -137,6 +154,7 @@ class ModelScorer:
         graph = to_tensors(trained.model.plan(trained.statements), self._device)
         self.table = trained.model.encode(graph)
         self.reads_labels = trained.names.tokenizer is not None
+        self.practice = trained.practice
         self.asks_values = not isinstance(trained.config.decoder, StareDecoder)
 
     def __call__(self, questions: Questions) -> np.ndarray:

@@ -22,6 +22,7 @@ from hyperheat.kg.neural.loss import candidate_loss
 from hyperheat.kg.neural.recipes import KgSettings
 from hyperheat.kg.neural.statement_model import ModelNames
 from hyperheat.kg.neural.trained_model import ModelScorer, TrainedModel, save_model
+from hyperheat.kg.questions import Practice
 from hyperheat.kg.ranking import rank
 from hyperheat.kg.statements import Statements
 from hyperheat.tensors.indices import ArrayT, to_tensors
@@ -74,7 +75,8 @@ class KgJob:
         self._values = np.unique(self._statements.value).astype(np.int64)
         names = _names(data, settings, tokenizer)
         torch.manual_seed(settings.train.seed)
-        self.trained = TrainedModel.new(settings.model, names, self._statements)
+        practice = Practice(values=settings.qualifier_questions > 0 and len(self._statements.value) > 0)
+        self.trained = TrainedModel.new(settings.model, names, self._statements, practice)
         self.model = self.trained.model
 
     def describe(self) -> Mapping[str, Any]:

@@ -17,10 +17,10 @@ from pathlib import Path
 
 from hyperheat.kg.readers.items import Dropped, Item, Label, ReadError, lines, parse_object
 from hyperheat.kg.readers.json_lines import read_json_lines
-from hyperheat.kg.readers.published import read_jf17k, read_wd50k, read_wikipeople
+from hyperheat.kg.readers.published import is_instance, read_jf17k, read_wd50k, read_wikipeople
 from hyperheat.kg.readers.rdf import RDF_EXTENSIONS, read_rdf
-from hyperheat.kg.readers.tables import read_csv, read_parquet
-from hyperheat.kg.readers.wikidata import read_wikidata
+from hyperheat.kg.readers.tables import is_header, read_csv, read_parquet
+from hyperheat.kg.readers.wikidata import opens_document, read_wikidata
 
 __all__ = ["FORMATS", "Dropped", "Item", "Label", "ReadError", "detect", "read"]
 
@@ -57,26 +57,38 @@ def detect(path: Path) -> str:
     first = head[0][1].strip()
     if first.startswith(("{", "[")):
         return _detect_json(path, head)
-    if _is_header(first):
+    if is_header(first):
         return "table"
-    if "\t" not in first:
-        return "wd50k"
-    if any(line.count("\t") != 2 for _, line in head):
+    return _detect_tabs(path, head) if "\t" in first else "wd50k"
+
+
+def _detect_tabs(path: Path, head: list[tuple[int, str]]) -> str:
+    """The format of lines with tabs: the subject comes first in WD50K, the relation in JF17K.
+
+    A name is an entity or a relation, not both. If that does not decide between the two, the file is refused.
+    """
+    rows = [[token.strip() for token in line.split("\t")] for _, line in head]
+    if any(len(row) % 2 == 0 for row in rows) or is_instance(rows[0][0]):
         return "jf17k"
+    at_odd_places, at_even_places, first, later = (
+        {token for row in rows for token in row[places]}
+        for places in (slice(1, None, 2), slice(0, None, 2), slice(0, 1), slice(1, None))
+    )
+    may_be_wd50k = at_odd_places.isdisjoint(at_even_places)
+    if may_be_wd50k != first.isdisjoint(later):
+        return "wd50k" if may_be_wd50k else "jf17k"
+    number, line = head[0]
     raise ReadError(
         path,
-        head[0][0],
-        f"cannot tell which of three columns is the relation: {first[:60]!r}; add a header line (head, relation, tail), or "
+        number,
+        f"cannot tell which column is the relation: {line[:60]!r}; add a header line (head, relation, tail), or "
         "use --format jf17k if the relation comes first and --format wd50k if the subject does",
     )
 
 
-def _is_header(line: str) -> bool:
-    names = {name.strip().lower() for name in line.replace("\t", ",").split(",")}
-    return "relation" in names and bool(names & {"head", "subject"})
-
-
 def _detect_json(path: Path, head: list[tuple[int, str]]) -> str:
+    if opens_document(head[0][1]):
+        return "wikidata"
     for number, line in head:
         text = line.strip().rstrip(",")
         if text == "[":

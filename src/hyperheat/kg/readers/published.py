@@ -8,9 +8,14 @@ from typing import Any
 from hyperheat.kg.readers.items import Dropped, Item, ReadError, entity_name, lines, parse_object
 from hyperheat.kg.statements import Statement
 
-__all__ = ["read_jf17k", "read_wd50k", "read_wikipeople"]
+__all__ = ["is_instance", "read_jf17k", "read_wd50k", "read_wikipeople"]
 
 _INSTANCE = re.compile(r"(instance)?\d+")
+
+
+def is_instance(token: str) -> bool:
+    """Whether a line that starts with this token is one of JF17K's test file, whose facts are numbered."""
+    return _INSTANCE.fullmatch(token) is not None
 
 
 def read_wd50k(path: Path) -> Iterator[Item]:
@@ -55,9 +60,9 @@ def read_jf17k(path: Path) -> Iterator[Item]:
     numbered = None
     for number, line in lines(path):
         tokens = [token.strip() for token in line.split("\t")]
-        is_instance = bool(_INSTANCE.fullmatch(tokens[0]))
-        numbered = is_instance if numbered is None else numbered
-        if numbered != is_instance:
+        has_number = is_instance(tokens[0])
+        numbered = has_number if numbered is None else numbered
+        if numbered != has_number:
             wanted = "the number of an instance" if numbered else "a relation"
             raise ReadError(path, number, f"expected {wanted} first, as on the first line, got {tokens[0]!r}")
         parts = tokens[1:] if numbered else tokens

@@ -2,9 +2,9 @@
 
     head,relation,tail,q:degree,q:major
 
-`subject` and `object` are other names for head and tail. An empty cell means that the statement lacks the qualifier; a
-qualifier with several values takes several columns of the same name. In Parquet the qualifiers may also be one column
-`qualifiers`: a list of structs with two fields, relation and value. Parquet needs pyarrow.
+The main columns may also be called subject, predicate and object, or h, r and t. An empty cell means that the statement
+lacks the qualifier; a qualifier with several values takes several columns of the same name. In Parquet the qualifiers may
+also be one column `qualifiers`: a list of structs with two fields, relation and value. Parquet needs pyarrow.
 """
 
 import csv
@@ -18,9 +18,21 @@ from hyperheat.extras import require
 from hyperheat.kg.readers.items import Item, ReadError, raw_lines
 from hyperheat.kg.statements import Statement
 
-__all__ = ["read_csv", "read_parquet"]
+__all__ = ["is_header", "read_csv", "read_parquet"]
 
-_MAIN = {"subject": ("subject", "head"), "relation": ("relation",), "object": ("object", "tail")}
+_MAIN = {
+    "subject": ("subject", "head", "s", "h"),
+    "relation": ("relation", "predicate", "property", "r", "p"),
+    "object": ("object", "tail", "o", "t"),
+}
+
+
+def is_header(line: str) -> bool:
+    """Whether a line names the columns of a table: two of the three main ones by a word, or all by a letter."""
+    names = {name.strip().strip('"').lower() for name in line.replace("\t", ",").split(",")}
+    found = [names & set(spellings) for spellings in _MAIN.values()]
+    words = [part for part in found if any(len(name) > 1 for name in part)]
+    return all(found) or len(words) > 1
 
 
 def read_csv(path: Path) -> Iterator[Item]:
