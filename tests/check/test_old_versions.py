@@ -13,7 +13,7 @@ from tests.check.notebooks import code, notebook
 from tests.check.scores import CALIBRATION
 from tests.check.test_changes import git
 
-from hyperheat.check import checker, old_versions, scan
+from hyperheat.check import old_versions, scan
 from hyperheat.check.analysis import Detail, analyse_parts
 from hyperheat.check.baseline import make_baseline
 from hyperheat.check.checker import Checker
@@ -354,7 +354,7 @@ def test_an_interrupt_while_comparing_leaves_what_was_found(work, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(checker, "find_rises", interrupted)
+    monkeypatch.setattr(old_versions, "find_rises", interrupted)
     report = work.check()
     assert [finding.line for finding in report.findings] == [3]
     assert report.summary.notes == (

@@ -216,7 +216,7 @@ def project(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pyt
     detector = Detector(tmp_path, "fake", "0" * 64, CALIBRATION, "key")
     monkeypatch.setattr("hyperheat.check.checker.scan_files", scan)
     monkeypatch.setattr("hyperheat.check.checker.scan_data", fake_scan_data)
-    monkeypatch.setattr("hyperheat.check.checker.find_rises", fake_rises)
+    monkeypatch.setattr("hyperheat.check.old_versions.find_rises", fake_rises)
     monkeypatch.setattr("hyperheat.cli.explain_line.scan_data", fake_scan_data)
     monkeypatch.setattr("hyperheat.cli.explain_line.explain_place", fake_explain_place)
     monkeypatch.setattr("hyperheat.check.explanations.explain_findings", fake_explain_findings)

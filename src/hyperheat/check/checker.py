@@ -18,15 +18,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache as cached
 from pathlib import Path
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from hyperheat.check.baseline import Baseline, read_baseline
 from hyperheat.check.cache import Cache
-from hyperheat.check.changes import Changes, changes_since
 from hyperheat.check.discovery import MAX_BYTES, SUFFIXES, FoundFile, Selection, discover, is_excluded
 from hyperheat.check.filters import make_report
 from hyperheat.check.installed_models import load_model
-from hyperheat.check.old_versions import Rises, changes_in_text, find_rises
 from hyperheat.check.scan import LIMITS, scan_data, scan_files, scan_source
 from hyperheat.check.scanned_files import ScannedFile, Sources
 from hyperheat.check.settings import Settings, processors, settings_for
@@ -34,6 +32,10 @@ from hyperheat.detector.detector import Detector, load_detector
 from hyperheat.progress import Progress
 from hyperheat.report.finding import Finding, Report, ScanError
 from hyperheat.workers.limits import Limits
+
+if TYPE_CHECKING:
+    from hyperheat.check.changes import Changes
+    from hyperheat.check.old_versions import Rises
 
 __all__ = ["Checker", "Scan", "check_paths", "check_text"]
 
@@ -107,8 +109,8 @@ class Scan:
     detector: Detector
     files: tuple[ScannedFile, ...]
     errors: tuple[ScanError, ...] = ()
-    changes: Changes | None = None
-    rises: Rises | None = None
+    changes: "Changes | None" = None
+    rises: "Rises | None" = None
     interrupted: bool = False
     notes: tuple[str, ...] = ()
     seconds: float
@@ -260,6 +262,8 @@ class Checker:
         elif not (self.settings.force_exclude and self.excludes(file.path)):
             files = (scan_data(data, file, self.detector, limits=self.limits),)
             if changes is not None:
+                from hyperheat.check.old_versions import changes_in_text
+
                 changes = changes_in_text(files[0], changes, self.detector, **self._how())
         rises = self._rises(files, changes)
         return self._scan(files, errors, changes=changes, rises=rises, seconds=time.perf_counter() - start)
@@ -269,8 +273,8 @@ class Checker:
         files: tuple[ScannedFile, ...],
         errors: tuple[ScanError, ...],
         *,
-        changes: Changes | None,
-        rises: Rises | None,
+        changes: "Changes | None",
+        rises: "Rises | None",
         seconds: float,
         interrupted: bool = False,
         notes: tuple[str, ...] = (),
@@ -287,18 +291,24 @@ class Checker:
             seconds=seconds,
         )
 
-    def _rises(self, files: Sequence[ScannedFile], changes: Changes | None) -> Rises | None:
+    def _rises(self, files: Sequence[ScannedFile], changes: "Changes | None") -> "Rises | None":
         """What became of findings since an earlier version, if that is asked for."""
         if changes is None or self.absolute:
             return None
+        from hyperheat.check.old_versions import find_rises  # most scans compare nothing
+
         jobs = self.settings.jobs or processors()
         return find_rises(files, changes, self.detector, jobs=jobs, **self._how())
 
     def _how(self) -> _How:
         return {"cache": self.cache, "limits": self.limits, "max_bytes": self.max_bytes}
 
-    def _changes(self) -> Changes | None:
-        return None if self.since is None else changes_since(self.since, folder=self.root)
+    def _changes(self) -> "Changes | None":
+        if self.since is None:
+            return None
+        from hyperheat.check.changes import changes_since  # most scans do not ask git
+
+        return changes_since(self.since, folder=self.root)
 
     def excludes(self, path: Path) -> bool:
         """Whether a scan of a folder leaves out a file, given by its absolute path, because of patterns."""

@@ -5,15 +5,15 @@ not change; places that were as suspicious before; tiers and thresholds. Tiers c
 entry is not reported as unused because of a threshold.
 """
 
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import hyperheat
 from hyperheat.check.baseline import Baseline, Compared, compare_to_baseline
 from hyperheat.check.cell_places import CellPlaces
-from hyperheat.check.changes import Changes
-from hyperheat.check.old_versions import Rises, changed_functions
 from hyperheat.check.scanned_files import ScannedFile, ScannedFunction, Sources
 from hyperheat.check.settings import Settings
 from hyperheat.check.suppressions import Suppressed, suppress
@@ -22,7 +22,11 @@ from hyperheat.detector.detector import Detector
 from hyperheat.report.finding import LEVELS, Finding, Model, Report, ScanError, Summary, sort_findings
 from hyperheat.report.rules import RULES
 
-__all__ = ["make_report"]
+if TYPE_CHECKING:
+    from hyperheat.check.changes import Changes
+    from hyperheat.check.old_versions import Rises
+
+__all__ = ["changed_functions", "make_report"]
 
 _REST = "D"
 
@@ -34,8 +38,8 @@ def make_report(
     *,
     errors: Iterable[ScanError] = (),
     baseline: Baseline | None = None,
-    changes: Changes | None = None,
-    rises: Rises | None = None,
+    changes: "Changes | None" = None,
+    rises: "Rises | None" = None,
     show_all: bool = False,
     seconds: float | None = None,
 ) -> Report:
@@ -99,6 +103,13 @@ class _Threshold:
         return finding.tier in self.tiers and finding.confidence >= self.confidence
 
 
+def changed_functions(file: ScannedFile, changes: "Changes | None") -> tuple[ScannedFunction, ...]:
+    """The functions of a file in which a line changed; all if nothing is known of changes."""
+    if changes is None or (file.cells and changes.touch(file.file.path, 1, sys.maxsize)):
+        return file.functions  # the lines of a notebook are not those of its code
+    return tuple(f for f in file.functions if changes.touch(file.file.path, f.line, f.end_line))
+
+
 def _threshold(settings: Settings, calibration: Calibration, *, show_all: bool) -> _Threshold:
     every = frozenset(LEVELS)
     if show_all:
@@ -139,7 +150,7 @@ def _compare(
     return compare_to_baseline(findings, Sources(files), baseline, scanned=paths.__contains__)
 
 
-def _risen(findings: Iterable[Finding], rises: Rises) -> list[Finding]:
+def _risen(findings: Iterable[Finding], rises: "Rises") -> list[Finding]:
     """The findings that rose, each with its previous confidence; what was not worth comparing is left out."""
     compared = ((finding, rises.of.get(finding)) for finding in findings)
     return [replace(finding, previous=rise.previous) for finding, rise in compared if rise and rise.rose]

@@ -9,7 +9,6 @@ that changed. What cannot be compared counts as new, and a note says so.
 """
 
 import os
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -18,6 +17,7 @@ from pathlib import Path
 from hyperheat.check.cache import Cache, Entry
 from hyperheat.check.changes import Changes, OldFile, read_old_files
 from hyperheat.check.discovery import MAX_BYTES, FoundFile
+from hyperheat.check.filters import changed_functions
 from hyperheat.check.records import FileRecord, PartialRecord, Wanted, key_of_lines
 from hyperheat.check.rises import Rise, compare_function, has_match
 from hyperheat.check.scan import (
@@ -34,7 +34,7 @@ from hyperheat.report.finding import Finding
 from hyperheat.workers.limits import Limits
 from hyperheat.workers.worker import Lost
 
-__all__ = ["Rises", "changed_functions", "changes_in_text", "find_rises"]
+__all__ = ["Rises", "changes_in_text", "find_rises"]
 
 _NOTHING = FileRecord()
 
@@ -160,13 +160,6 @@ def changes_in_text(
         new=changes.new - {real},
         old={**changes.old, real: old} if old else changes.old,
     )
-
-
-def changed_functions(file: ScannedFile, changes: Changes | None) -> tuple[ScannedFunction, ...]:
-    """The functions of a file in which a line changed; all if nothing is known of changes."""
-    if changes is None or (file.cells and changes.touch(file.file.path, 1, sys.maxsize)):
-        return file.functions  # the lines of a notebook are not those of its code
-    return tuple(f for f in file.functions if changes.touch(file.file.path, f.line, f.end_line))
 
 
 def _functions_now(file: ScannedFile) -> Mapping[str, str]:
