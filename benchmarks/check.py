@@ -1,5 +1,7 @@
 """How long a scan takes and how much memory: cold, warm and after a change of one function, beside pylint.
 
+With `--before CHECKOUT` another version of hyperheat takes the same steps in turns with this one.
+
 All work on a copy of the code, which is changed, with temporary caches.
 """
 
@@ -38,6 +40,7 @@ def measure_check(
     repeats: int,
     jobs: int,
     pylint: str | None,
+    before: Path | None = None,
     progress: Callable[[str], object] = lambda line: None,
 ) -> dict[str, Any]:
     """The medians of all steps, which take turns, over the given number of repeats; then the memory of a cold scan.
@@ -47,21 +50,31 @@ def measure_check(
     cold      all of the code, with an empty cache
     warm      the same again
     changed   the same after one function has changed
+
+    `before` is a checkout of another version, which takes the same steps.
     """
     files = sorted(source.rglob("*.py")) if source.is_dir() else [source]
     if not files:
         raise ValueError(f"{source}: expected Python files, got none")
-    seconds: dict[str, list[float]] = {}
+    versions = [_NOW] if before is None else [_NOW, _sources_of(before)]
+    seconds: dict[Path | None, dict[str, list[float]]] = {version: {} for version in versions}
     with tempfile.TemporaryDirectory(prefix="hyperheat-bench-") as folder:
         bench = _Bench(Path(folder), source, model, jobs)
         for turn in range(repeats):
-            for step, run in bench.turn(turn, pylint):
-                seconds.setdefault(step, []).append(run.seconds)
-                progress(f"turn {turn + 1} of {repeats}: {step} {run.seconds:.2f} s")
-        peaks = {"cold": bench.check(bench.code, Path(folder) / "cache-memory", memory=True).peak_mb}
+            for version, step, run in bench.turn(turn, pylint, versions):
+                seconds[version].setdefault(step, []).append(run.seconds)
+                which = step if version is _NOW else f"{step}, before"
+                progress(f"turn {turn + 1} of {repeats}: {which} {run.seconds:.2f} s")
+        peak = {
+            version: bench.check(bench.code, f"memory-{number}", version, memory=True).peak_mb
+            for number, version in enumerate(versions)
+        }
+        peaks = {"cold": peak[_NOW]}
         if pylint:
             peaks["pylint"] = bench.pylint(pylint, memory=True).peak_mb
-    medians = {step: round(statistics.median(values), 3) for step, values in seconds.items()}
+    medians, *earlier = (
+        {step: round(statistics.median(values), 3) for step, values in of.items()} for of in seconds.values()
+    )
     return {
         "files": len(files),
         "lines": sum(path.read_bytes().count(b"\n") for path in files),
@@ -71,7 +84,19 @@ def measure_check(
         "changed_after": {step: round(medians["changed"] - medians[step], 3) for step in ("start", "ready")},
         "over_pylint": round(medians["cold"] / medians["pylint"], 3) if pylint else None,
         "peak_mb": {step: peak and round(peak) for step, peak in peaks.items()},
+        "before": {"seconds": earlier[0], "peak_mb": round(peak[versions[1]] or 0)} if earlier else None,
     }
+
+
+_NOW: Path | None = None
+"""The version that runs this benchmark; others are the folder of their sources."""
+
+
+def _sources_of(checkout: Path) -> Path:
+    sources = (checkout / "src").resolve()
+    if not (sources / "hyperheat").is_dir():
+        raise ValueError(f"before: expected a checkout of hyperheat, got {checkout}")
+    return sources
 
 
 class _Bench:
@@ -90,24 +115,35 @@ class _Bench:
         else:
             shutil.copy(source, self.code)
 
-    def turn(self, number: int, pylint: str | None) -> Iterator[tuple[str, Run]]:
-        """Each step once."""
-        cache = self.folder / f"cache-{number}"
-        yield "start", self.check(self.empty, self.folder / "cache-start")
-        yield "ready", self.check(self.short, self.folder / f"cache-ready-{number}")
-        yield "cold", self.check(self.code, cache)
-        yield "warm", self.check(self.code, cache)
+    def turn(
+        self, number: int, pylint: str | None, versions: list[Path | None]
+    ) -> Iterator[tuple[Path | None, str, Run]]:
+        """Each step once, by each version; every other turn another one begins."""
+        order = [(version, f"{index}-{number}") for index, version in enumerate(versions)]
+        if number % 2:
+            order.reverse()
+        for step, code, prefix in (
+            ("start", self.empty, "start"),
+            ("ready", self.short, "ready"),
+            ("cold", self.code, "cold"),
+            ("warm", self.code, "cold"),
+        ):
+            for version, name in order:
+                yield version, step, self.check(code, f"{prefix}-{name}", version)
         change_function(self.code, number)
-        yield "changed", self.check(self.code, cache)
+        for version, name in order:
+            yield version, "changed", self.check(self.code, f"cold-{name}", version)
         if pylint:
-            yield "pylint", self.pylint(pylint)
+            yield _NOW, "pylint", self.pylint(pylint)
 
-    def check(self, code: Path, cache: Path, *, memory: bool = False) -> Run:
-        """Scan with a cache, which may be new."""
+    def check(self, code: Path, cache: str, version: Path | None, *, memory: bool = False) -> Run:
+        """Scan with the cache of a name, which may be new."""
         command = [sys.executable, "-m", "hyperheat", "check", str(code), "-j", str(self.jobs)]
         if self.model is not None:
             command += ["--model", str(self.model.resolve())]
-        run = self._run([*command, "--cache-dir", str(cache)], memory=memory)
+        run = self._run(
+            [*command, "--cache-dir", str(self.folder / f"cache-{cache}")], memory=memory, version=version
+        )
         if run.code not in (0, 1):  # nothing or something was found
             raise ValueError(
                 f"hyperheat check: expected a scan, got exit code {run.code}: {run.errors.strip()}"
@@ -121,8 +157,10 @@ class _Bench:
             raise ValueError(f"pylint: expected a scan, got exit code {run.code}: {run.errors.strip()}")
         return run
 
-    def _run(self, command: list[str], *, memory: bool) -> Run:
+    def _run(self, command: list[str], *, memory: bool, version: Path | None = _NOW) -> Run:
         environment = {**os.environ, "PYLINTHOME": str(self.folder / "pylint")}
+        if version is not _NOW:
+            environment["PYTHONPATH"] = str(version)
         return run_command(command, environment, folder=self.folder, memory=memory)
 
 
@@ -158,6 +196,7 @@ def main(
     repeats: Positive = 3,
     jobs: Annotated[Positive, Parameter(alias="-j")] = 2,
     pylint: bool = True,
+    before: Path | None = None,
     json: bool = False,
 ) -> None:
     """Scan a copy of some code with an empty cache, again, and after a change, in turns with pylint if it is installed.
@@ -174,6 +213,8 @@ def main(
         Processes of each scan, those of pylint too.
     pylint
         Whether to measure pylint beside it, if it is there.
+    before
+        A checkout of another commit, to measure beside this one.
     json
         Print one JSON object.
     """
@@ -187,6 +228,7 @@ def main(
             repeats=repeats,
             jobs=jobs,
             pylint=find_pylint() if pylint else None,
+            before=before,
             progress=lambda line: sys.stderr.write(f"{line}\n"),
         )
     except (ValueError, OSError, SyntaxError) as error:
@@ -204,6 +246,12 @@ def _table(content: dict[str, Any]) -> str:
     for step, seconds in content["seconds"].items():
         peak = content["peak_mb"].get(step)
         rows.append(f"{STEPS[step]:<28} {seconds:>8.2f} s" + (f"  {peak:>7,} MB" if peak else ""))
+    if earlier := content["before"]:
+        rows.append("")
+        for step, seconds in earlier["seconds"].items():
+            peak = f"  {earlier['peak_mb']:>7,} MB" if step == "cold" else ""
+            ratio = content["seconds"][step] / seconds
+            rows.append(f"{'before: ' + STEPS[step]:<36} {seconds:>8.2f} s  now {ratio:.2f} times{peak}")
     after = content["changed_after"]
     rows += [
         "",

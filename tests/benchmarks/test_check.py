@@ -29,11 +29,13 @@ class Programs:
 
     def __init__(self) -> None:
         self.commands: list[list[str]] = []
+        self.environments: list[dict[str, str]] = []
         self.code = 1
         self.seconds = {"cold": [9.0, 4.0, 5.0], "warm": [1.0] * 3, "changed": [1.5, 1.75, 1.5]}
 
     def __call__(self, command: list[str], environment: dict[str, str], *, folder: Path, memory: bool) -> Run:
         self.commands.append(command)
+        self.environments.append(environment)
         seconds = self.time_of(command)
         return Run(seconds=seconds, peak_mb=300.4 if memory else None, code=self.code, errors="it broke\n")
 
@@ -152,3 +154,20 @@ def test_the_command(
     with pytest.raises(SystemExit) as ended:
         bench_check(code / "nothing")
     assert ended.value.code == 2
+
+
+def test_another_version_takes_the_same_steps_in_turns(code: Path, programs: Programs, tmp_path: Path):
+    checkout = tmp_path / "checkout"
+    (checkout / "src" / "hyperheat").mkdir(parents=True)
+    programs.seconds = {"cold": [9.0, 4.0], "warm": [1.0, 2.0], "changed": [1.5, 1.75]}
+    measured = measure_check(code, model=None, repeats=1, jobs=1, pylint=None, before=checkout)
+    assert measured["seconds"] == {"start": 0.25, "ready": 0.75, "cold": 9.0, "warm": 1.0, "changed": 1.5}
+    assert measured["before"]["seconds"] == {**measured["seconds"], "cold": 4.0, "warm": 2.0, "changed": 1.75}
+    sources = [environment.get("PYTHONPATH") for environment in programs.environments]
+    here = os.environ.get("PYTHONPATH")
+    assert sources == [here, str(checkout / "src")] * 6  # five steps and the memory
+
+
+def test_what_is_not_a_checkout_is_refused(code: Path, programs: Programs, tmp_path: Path):
+    with pytest.raises(ValueError, match="before: expected a checkout of hyperheat"):
+        measure_check(code, model=None, repeats=1, jobs=1, pylint=None, before=tmp_path)
