@@ -1,13 +1,17 @@
 """The command line: `hyperheat`, or `python -m hyperheat`."""
 
+import gc
 import os
 import sys
 
+_OBJECTS = 20_000
+"""How many new objects are waited for before garbage is looked for; nearly all of what a start makes is kept."""
 _SCANS = ("check", "fix", "calibrate", "demo", "explain", "lsp")
 
 
 def main() -> None:
     """Run the command line, and beside loading it begin what nearly every scan needs."""
+    gc.set_threshold(_OBJECTS)
     _open_streams()
     try:
         if len(sys.argv) > 1 and sys.argv[1] in _SCANS:

@@ -1,6 +1,7 @@
 """Models by name: where they come from, what cannot be one, and what is refused."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -9,10 +10,11 @@ from pathlib import Path
 import pytest
 from tests.cli.scans import CLEAN
 
-from hyperheat.check import installed_models
+from hyperheat.check import installed_models, model_check
 from hyperheat.check.cache import Cache, CacheError
 from hyperheat.check.checker import Checker, check_paths
 from hyperheat.check.installed_models import find_model, load_model
+from hyperheat.check.model_check import ModelCheck
 from hyperheat.check.settings import Settings
 from hyperheat.cli.models import models
 from hyperheat.detector.detector import load_detector
@@ -169,6 +171,28 @@ def test_a_damaged_model_is_refused_when_all_results_are_cached(
     content[-1] ^= 1
     weights.write_bytes(content)
     assert scan() == 2
+
+
+def test_a_sound_model_is_read_once_and_not_at_every_warm_scan(
+    tmp_path: Path, exported_detector: Path, monkeypatch: pytest.MonkeyPatch
+):
+    read: list[Path] = []
+    monkeypatch.setattr(model_check, "read_folder", read.append)
+    monkeypatch.setenv("HYPERHEAT_CACHE", str(tmp_path / "cache"))
+    detector = load_detector(shutil.copytree(exported_detector, tmp_path / "model"))
+    cache = Cache.open(detector)
+
+    def compare() -> None:
+        check = ModelCheck(detector, cache)
+        check.begin()
+        check.finish()
+
+    compare()
+    compare()
+    assert read == [detector.folder]
+    os.utime(detector.folder / "vocab.json", (0, 0))
+    compare()
+    assert read == [detector.folder] * 2
 
 
 def test_the_list(user_models: Path, package: Path, capsys: pytest.CaptureFixture[str]):

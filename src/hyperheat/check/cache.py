@@ -4,6 +4,7 @@
         CACHEDIR.TAG, .gitignore            so that backups and git leave it alone
         secret                              of this user
         <detector>/<path>.json              names are hashes
+        <detector>/model.json               which files of the model were compared with their hashes
 
 An entry is a line with a keyed hash of its name and of the rest, then one JSON object: the sha256 of the file and its
 record. Entries cannot be forged without the secret. They are written atomically, so any number of scans can share the
@@ -62,6 +63,7 @@ _MAX_AGE = 30 * 86400.0
 _TOUCH_AGE = 86400.0
 _TIDY_AGE = 3600.0
 _TIDIED = "tidied"
+_MODEL = "model.json"
 _TAGS = {
     ".gitignore": "*\n",
     "CACHEDIR.TAG": "Signature: 8a477f597d28d172789f06886806bc55\n"
@@ -110,14 +112,9 @@ class Cache:
 
     def load(self, file: FoundFile) -> Entry | None:
         """The entry of a file, if there is one."""
-        if self._secret is None:
-            return None
         path = self._path(file)
         try:
-            check, _, content = read_regular(path, max_bytes=_MAX_ENTRY, follow=False).partition(b"\n")
-            if not hmac.compare_digest(self._sign(path, content, self._secret), check):
-                return None
-            values = json.loads(content)
+            values = json.loads(self._get(path))
             entry = Entry(
                 values["sha256"], FileRecord.from_plain(values["record"]), _limits(values.get("limits"))
             )
@@ -132,11 +129,18 @@ class Cache:
     def store(self, file: FoundFile, entry: Entry) -> None:
         """Write an entry, replacing an older one."""
         values = {"sha256": entry.sha256, "record": entry.record.to_plain(), "limits": entry.limits}
-        content = json.dumps(values, separators=(",", ":")).encode()
-        with suppress(OSError):
-            secret = self._make_ready()
-            path = self._path(file)
-            write_whole(path, self._sign(path, content, secret) + b"\n" + content, durable=False)
+        self._put(self._path(file), json.dumps(values, separators=(",", ":")).encode())
+
+    def knows_model(self, state: bytes) -> bool:
+        """Whether the files of the model were sound when they were last compared, in this very state."""
+        try:
+            return self._get(self.entries / _MODEL) == state
+        except SkippedFile:
+            return False
+
+    def remember_model(self, state: bytes) -> None:
+        """Note the state of files that are sound."""
+        self._put(self.entries / _MODEL, state)
 
     def tidy_now_and_then(self) -> None:
         """Tidy, at most once an hour."""
@@ -176,6 +180,20 @@ class Cache:
                     write_whole(self.folder / name, text.encode(), durable=False)
             self._ready = True
         return self._secret
+
+    def _get(self, path: Path) -> bytes:
+        """The content of a file of this cache. Raises SkippedFile if there is none, or none that can be trusted."""
+        if self._secret is None:
+            raise SkippedFile("there is no secret yet")
+        check, _, content = read_regular(path, max_bytes=_MAX_ENTRY, follow=False).partition(b"\n")
+        if not hmac.compare_digest(self._sign(path, content, self._secret), check):
+            raise SkippedFile("not signed by this user")
+        return content
+
+    def _put(self, path: Path, content: bytes) -> None:
+        with suppress(OSError):
+            secret = self._make_ready()
+            write_whole(path, self._sign(path, content, secret) + b"\n" + content, durable=False)
 
     def _path(self, file: FoundFile) -> Path:
         name = hashlib.sha256(os.fsencode(file.path)).hexdigest()[:40]

@@ -124,7 +124,7 @@ class _Scanner:
         max_bytes: int,
     ) -> None:
         self.stored = 0
-        self._model = ModelCheck(detector)
+        self._model = ModelCheck(detector, cache)
         self._part = part
         self._counts: dict[
             int, tuple[int, int]
