@@ -67,6 +67,13 @@ def test_references_alone_and_samples_later(history, tmp_path):
         ("setup.cfg", "[metadata]\nname = some-name\n"),
         ("setup.py", "from setuptools import setup\nsetup(\n    name='Some-Name',\n)\n"),
         ("setup.py", "NAME = 'some.name'\nsetup(name=NAME)\n"),
+        (
+            "setup.py",
+            "parts = [Extension(name='fast')]\nsetuptools.setup(name='some-name', ext_modules=parts)\n",
+        ),
+        ("setup.py", "title = 'some-name'\nsetup(ext_modules=[Extension(name='fast')], name=title)\n"),
+        ("setup.py", "keywords = dict(name='some-name')\nsetup(**keywords)\n"),
+        ("setup.py", "print 'Python 2'\nsetup(name='some-name')\n"),
     ],
 )
 def test_a_repository_is_split_by_the_name_it_is_released_under(history, tmp_path, file, text):

@@ -5,8 +5,10 @@ of the lines that differ (`prefilter`), the candidates of the function alone, an
 the whole files (`bug_fix`).
 """
 
+import ast
 import re
 import tomllib
+import warnings
 from collections import Counter
 from collections.abc import Iterator
 from configparser import ConfigParser
@@ -125,8 +127,41 @@ def _from_setup_cfg(text: str) -> str:
 
 
 def _from_setup(text: str) -> str:
+    """The name that `setup` is called with; if it is not plain there, the first text that looks like one."""
+    if name := _name_in_call(text):
+        return name
     found = _SETUP_NAME.search(text)
     return (found[1] or found[2]).strip() if found else ""
+
+
+def _name_in_call(text: str) -> str:
+    """The argument `name` of `setup(...)`: a string, or a variable of the module that holds one."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ""
+    variables = {
+        target.id: node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    for call in ast.walk(tree):
+        if isinstance(call, ast.Call) and ast.unparse(call.func).rpartition(".")[2] == "setup":
+            for argument in call.keywords:
+                value = argument.value
+                if isinstance(value, ast.Name):
+                    value = variables.get(value.id, value)
+                if (
+                    argument.arg == "name"
+                    and isinstance(value, ast.Constant)
+                    and isinstance(value.value, str)
+                ):
+                    return value.value.strip()
+    return ""
 
 
 _CHUNK = 10_000
