@@ -2,6 +2,7 @@ import json
 import math
 import os
 import signal
+import time
 from dataclasses import replace
 
 import pytest
@@ -49,7 +50,8 @@ def assert_same(one, other):
 
 def without_clock(run):
     return [
-        {k: v for k, v in record.items() if k != "seconds"} for record in read_metrics(run / "metrics.jsonl")
+        {k: v for k, v in record.items() if k not in ("seconds", "core_seconds")}
+        for record in read_metrics(run / "metrics.jsonl")
     ]
 
 
@@ -104,11 +106,29 @@ def test_a_seed_repeats_the_run_and_another_changes_it(tmp_path):
 
 @pytest.mark.parametrize(
     ("limit", "step"),
-    [({"max_samples": 31}, 5), ({"max_epochs": 1}, 3), ({"max_minutes": 1e-9}, 1), ({"max_steps": 7}, 7)],
+    [
+        ({"max_samples": 31}, 5),
+        ({"max_epochs": 1}, 3),
+        ({"max_minutes": 1e-9}, 1),
+        ({"max_core_minutes": 1e-9}, 1),
+        ({"max_steps": 7}, 7),
+    ],
 )
 def test_the_first_budget_ends_the_run(tmp_path, limit, step):
     outcome = fit(LineJob(), replace(SETTINGS, **limit), tmp_path)
     assert (outcome.ended_by, outcome.step) == (next(iter(limit)), step)
+
+
+def test_processor_time_is_logged_and_goes_on_in_a_resumed_run(tmp_path):
+    fit(LineJob(), replace(SETTINGS, max_steps=4), tmp_path)
+    before = [record["core_seconds"] for record in read_metrics(tmp_path / "metrics.jsonl")]
+    time.sleep(0.05)  # which costs no processor time
+    fit(LineJob(), SETTINGS, tmp_path, resume=True)
+    records = read_metrics(tmp_path / "metrics.jsonl")
+    after = [record["core_seconds"] for record in records]
+    assert after == sorted(after)
+    assert 0 < before[-1] <= after[len(before)]
+    assert after[-1] < before[-1] + time.process_time()
 
 
 def test_patience_ends_the_run_and_the_best_model_is_kept(tmp_path):

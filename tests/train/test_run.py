@@ -8,7 +8,7 @@ from hyperheat.train.run import State, TrainSettings, ended_by, seconds_left
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({}, "set at least one of max_steps, max_epochs, max_samples, max_minutes"),
+        ({}, "set at least one of max_steps, max_epochs, max_samples, max_minutes, max_core_minutes"),
         ({"max_steps": 0}, "max_steps: expected an int of at least 1 or None, got 0"),
         ({"max_steps": 5, "lr": -1.0}, "lr: expected a number above 0, got -1.0"),
         ({"max_steps": 5, "ema": 1.0}, "ema: expected a number between 0 and 1 or None, got 1.0"),

@@ -89,7 +89,8 @@ class RunReport:
     def log(self, state: State, values: Mapping[str, object]) -> None:
         """Append a record to the log."""
         place = {"step": state.step, "epoch": state.epoch, "samples": state.samples}
-        self._log.write({**place, "seconds": round(state.seconds, 3), **values})
+        times = {"seconds": round(state.seconds, 3), "core_seconds": round(state.core_seconds, 3)}
+        self._log.write({**place, **times, **values})
 
     def show(self, state: State, loss: float) -> None:
         """Show where the run stands, if it is time to."""

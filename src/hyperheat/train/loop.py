@@ -114,6 +114,7 @@ class _Run(Generic[B, T]):
         self.saved = replace(self.state)
         self.report: RunReport | None = None
         self.begun = time.monotonic() - self.state.seconds
+        self.worked = time.process_time() - (self.state.core_seconds if world.first else 0.0)
 
     def train(self) -> TrainOutcome:
         """Run steps until a budget or the patience is used up, or a signal arrives."""
@@ -153,7 +154,10 @@ class _Run(Generic[B, T]):
                 )
             sums = {name: sums.get(name, 0.0) + value for name, value in logged.items()}
         elapsed = time.monotonic() - self.begun if world.first else 0.0
-        *totals, elapsed, signals = world.sum([*sums.values(), elapsed, float(self.interrupt.requested)])
+        work = time.process_time() - self.worked
+        *totals, elapsed, work, signals = world.sum(
+            [*sums.values(), elapsed, work, float(self.interrupt.requested)]
+        )
         sums = dict(zip(sums, totals, strict=True))
         self._expect_finite("loss", sums["loss"])
         norm = self.learner.update(state)
@@ -163,7 +167,7 @@ class _Run(Generic[B, T]):
         state.epoch, state.batch = step.end
         state.epoch_size = step.epoch_size
         state.samples += step.weight
-        state.seconds = elapsed
+        state.seconds, state.core_seconds = elapsed, work
         self._tell(sums, step.weight, norm)
         return signals > 0
 

@@ -36,6 +36,8 @@ class TrainSettings:
     max_samples: float | None = None
     max_minutes: float | None = None
     """Running time including validation, summed over resumed runs. A schedule that falls with time is not repeatable."""
+    max_core_minutes: float | None = None
+    """The same in processor time, summed over threads and processes: other programs on the machine do not shorten a run."""
 
     validate_every: int = 1000
     """In steps; the run also validates at its end."""
@@ -61,7 +63,7 @@ class TrainSettings:
             self._expect(
                 name, "an int of at least 1 or None", lambda v: v is None or (type(v) is int and v >= 1)
             )
-        for name in ("clip", "max_samples", "max_minutes", "checkpoint_minutes"):
+        for name in ("clip", "max_samples", "max_minutes", "max_core_minutes", "checkpoint_minutes"):
             self._expect(name, "a number above 0 or None", lambda value: value is None or value > 0)
         for name in ("seed", "warmup"):
             self._expect(name, "an int of at least 0", lambda value: type(value) is int and value >= 0)
@@ -74,9 +76,11 @@ class TrainSettings:
         for name in ("schedule", "precision", "mode", "device"):
             choices = get_args(get_type_hints(type(self))[name])
             self._expect(name, f"one of {', '.join(choices)}", choices.__contains__)
-        budgets = (self.max_steps, self.max_epochs, self.max_samples, self.max_minutes)
+        budgets = (self.max_steps, self.max_epochs, self.max_samples, self.max_minutes, self.max_core_minutes)
         if all(limit is None for limit in budgets):
-            raise ValueError("set at least one of max_steps, max_epochs, max_samples, max_minutes")
+            raise ValueError(
+                "set at least one of max_steps, max_epochs, max_samples, max_minutes, max_core_minutes"
+            )
         if self.schedule != "constant" and self.max_steps is not None and self.max_steps <= self.warmup:
             raise ValueError(
                 f"max_steps: expected more than warmup={self.warmup}, after which schedule={self.schedule!r} falls, "
@@ -90,7 +94,7 @@ class TrainSettings:
 
     def may_change(self) -> frozenset[str]:
         """The settings that a resumed run may change: no weight depends on them, except on time, which never repeats."""
-        free = {"max_minutes", "validate_every", "patience", "log_every"}
+        free = {"max_minutes", "max_core_minutes", "validate_every", "patience", "log_every"}
         free |= {"checkpoint_steps", "checkpoint_minutes", "tensorboard", "device", "threads"}
         budgets = {"max_steps", "max_epochs", "max_samples"}
         return frozenset(free | budgets if self.schedule == "constant" else free)
@@ -108,6 +112,8 @@ class State:
     samples: float = 0.0
     seconds: float = 0.0
     """Running time, summed over resumed runs."""
+    core_seconds: float = 0.0
+    """Processor time of all processes, summed over resumed runs: a busy machine does not add to it."""
     logged: dict[str, float] = field(default_factory=dict)
     """Sums since the last record of the log."""
     logged_weight: float = 0.0
@@ -153,5 +159,6 @@ def _budgets(settings: TrainSettings, state: State) -> dict[str, tuple[float, fl
         "max_epochs": (state.epoch + state.batch / state.epoch_size, settings.max_epochs),
         "max_samples": (state.samples, settings.max_samples),
         "max_minutes": (state.seconds / 60, settings.max_minutes),
+        "max_core_minutes": (state.core_seconds / 60, settings.max_core_minutes),
     }
     return {name: (used, limit) for name, (used, limit) in limits.items() if limit is not None}
