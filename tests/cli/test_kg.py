@@ -77,7 +77,7 @@ def test_eval_prints_protocol_and_table(data: Path, capsys: pytest.CaptureFixtur
     assert lines[0].endswith("6 candidates, 2 answers tied")
     assert lines[1] == (
         "StarE's protocol: train on train+valid, evaluate on test, filter key qualifiers, candidates main, "
-        "without leaks False"
+        "without leaks False, ask main"
     )
     # play, made in, France: Tony scores 0.1 as object and the rest 0, so France has rank 1 + 1 + 4/2; as subject of
     # (made in, France) film is filtered and the rest scores 0, so play has rank 1 + 4/2.
@@ -102,6 +102,7 @@ def test_eval_prints_json(data: Path, capsys: pytest.CaptureFixture[str]):
         "filter_key": "qualifiers",
         "candidates": "all",
         "without_leaks": False,
+        "ask": "main",
     }
     assert (found["model"], found["statements"], found["candidates"]) == ("heuristic", 1, 6)
     # film -> Oscar: Oscar 2/3 beats France and Ann; Oscar -> film: film 1 beats Ann 0.1
@@ -199,3 +200,21 @@ def test_the_demo_can_be_evaluated(capsys: pytest.CaptureFixture[str]):
     found = json.loads(capsys.readouterr().out)
     assert (found["model"], found["statements"]) == ("demo", 56)
     assert found["metrics"]["both"]["mrr"] > 0.75
+
+
+def test_values_and_relations_are_ranked_too(data: Path, capsys: pytest.CaptureFixture[str]):
+    evaluate(model="heuristic", data=str(data), ask="values", json=True)
+    found = json.loads(capsys.readouterr().out)
+    assert list(found["metrics"]) == ["value", "1 qualifier"]
+    assert found["candidates"] == 2  # Ann and film are values
+    evaluate(model="heuristic", data=str(data), ask="relations", by="degree")
+    lines = capsys.readouterr().out.splitlines()
+    # made in has one training statement, given to none; both come after award, to which play and Oscar point
+    assert [line.split("  ")[0] for line in lines[4:]] == ["relation", "degree 0", "degree 1"]
+
+
+def test_ranks_are_grouped_by_relation(data: Path, capsys: pytest.CaptureFixture[str]):
+    evaluate(model="heuristic", data=str(data), by="relation", json=True)
+    metrics = json.loads(capsys.readouterr().out)["metrics"]
+    assert list(metrics) == ["both", "object", "subject", "relation given to", "relation made in"]
+    assert sum(metrics[f"relation {name}"]["queries"] for name in ("given to", "made in")) == 4

@@ -123,7 +123,7 @@ def test_k(completer: Completer):
         ("film | Oscar | ?", "unknown relation 'Oscar': there is an entity of that name"),
         ("film | award | ? | Ann=Ann", "unknown relation 'Ann': there is an entity of that name"),
         ("film | award | ? | winner=Bob", "unknown entity 'Bob'"),
-        ("film | ? | Oscar", "only entities can be asked for"),
+        ("film | ? | Bob", "unknown entity 'Bob'"),
     ],
 )
 def test_what_cannot_be_asked_is_said(question: str, message: str, completer: Completer):
@@ -245,7 +245,7 @@ def test_a_decoder_that_cannot_read_a_blank_value_says_so():
     trained = new_model(MANY, StareConfig(dim=16, layers=1), StareDecoder(layers=1, ff=24))
     completer = Completer(ModelScorer(trained), MANY, {})
     assert len(completer.complete("e0", "r0", None, k=3)) == 3
-    with pytest.raises(ValueError, match="this model cannot fill in the value of a qualifier"):
+    with pytest.raises(ValueError, match="this model cannot fill in relations or values of qualifiers"):
         completer.complete("e0", "r0", "e1", [("r1", None)])
 
 
@@ -325,3 +325,34 @@ def test_a_model_that_never_filled_in_qualifiers_says_so(tmp_path):
         model = kg.load(tmp_path / folder)
         assert model.complete(s.subject, s.relation, s.object, qualifiers).notes == notes
         assert model.complete(s.subject, s.relation, None).notes == ()
+
+
+def test_relations(completer: Completer):
+    # award: 2/3 of film's statements, all of Oscar's; country: 1/3 of film's
+    found = completer.complete("film", None, "Oscar")
+    assert table(found) == [
+        ("award", round((2 / 3 + 1) / 2, 4), "known"),
+        ("country", round(1 / 6, 4), "new"),
+    ]
+    assert found[0].label == "award received"
+    assert completer.ask("film | ? | Oscar", exclude_known=True)[0].id == "country"
+    assert [a.id for a in completer.ask("film | ? | Oscar", candidates=["country"])] == ["country"]
+    assert completer.ask("play | ? | Oscar")[0].known == "new"
+    # winner is the relation of qualifiers only, so no candidate
+    assert completer.candidates(completer.resolve(found.question)).tolist() == [True, True, False]
+    with pytest.raises(ValueError, match="mask: expected one over the relation table, got"):
+        list(completer.ask_all(["film | ? | Oscar"], mask=completer.mask(["film"])))
+
+
+def test_questions_for_relations_and_entities_are_asked_together(completer: Completer):
+    questions = ["film | ? | Oscar", "film | award | ?", "play | ? | Tony", "film | award | Oscar | winner=?"]
+    together = list(completer.ask_all(questions))
+    assert together == [completer.ask(question) for question in questions]
+    assert [found[0].id for found in together] == ["award", "Globe", "award", "Ann"]
+
+
+def test_relations_are_explained(completer: Completer):
+    found = completer.complete("film", None, "Oscar", {"winner": "Ann"})
+    why = completer.explain(found, 1)
+    assert (why.answer.id, why.effects[0].qualifier, why.effects[0].rank) == ("award", "winner", 1)
+    assert why.support[0].closeness == pytest.approx(1.0)

@@ -84,8 +84,22 @@ def test_values_of_qualifiers_can_be_learnt(tmp_path: Path):
     assert (scores.argmax(1) == with_one.value).all()
 
 
+@pytest.mark.parametrize("model", ["none", "heat"])
+def test_relations_can_be_learnt(model: str, tmp_path: Path):
+    settings = replace(BY_HEART, model=MODELS[model], relation_questions=1.0)
+    train_model(settings, FEW_DATA, tmp_path / "run")
+    trained = load_model(tmp_path / "run" / "best")
+    assert trained.practice.relations
+    relations = np.ones(len(FEW.relations), bool)
+    ranking = rank(ModelScorer(trained), FEW_DATA.train, known=FEW, candidates=relations, ask="relations")
+    assert ranking.metrics()["relation"].mrr > 0.9
+    assert training_mrr(tmp_path / "run" / "best") > 0.8  # while subjects and objects are not forgotten
+
+
 def test_a_resumed_run_ends_with_the_same_bits(tmp_path: Path):
-    settings = replace(BY_HEART, hide_asked=True, drop_statements=0.3, qualifier_questions=0.5)
+    settings = replace(
+        BY_HEART, hide_asked=True, drop_statements=0.3, qualifier_questions=0.5, relation_questions=0.5
+    )
     short, whole = (replace(settings, train=replace(QUICK, max_steps=n)) for n in (7, 12))
     train_model(whole, DATA, tmp_path / "whole")
     train_model(replace(short, train=replace(short.train, schedule="constant")), DATA, tmp_path / "parts")

@@ -9,6 +9,7 @@ from hyperheat.kg import Questions, Statement, Statements
 from hyperheat.kg.questions import (
     FIRST_QUALIFIER,
     OBJECT,
+    RELATION,
     SUBJECT,
     QuestionError,
     join_questions,
@@ -87,7 +88,7 @@ def test_questions_with_other_names_are_joined():
     assert len(join_questions([])) == 0
 
 
-@pytest.mark.parametrize("blank", [[0, 0], [0, 2, 0], [0, 0, -1], [4, 0, 0], [0, 0, 5]], ids=str)
+@pytest.mark.parametrize("blank", [[0, 0], [0, 2, 0], [0, 0, -2], [4, 0, 0], [0, 0, 5]], ids=str)
 def test_blanks_are_slots(blank: list[int]):
     with pytest.raises(ValueError, match="blank: expected a slot of each of 3 statements"):
         Questions(STATEMENTS, np.array(blank))
@@ -149,16 +150,17 @@ def test_mappings_may_hold_lists():
         ("s | r | o", "expected one blank in 's | r | o', got 0"),
         ("? | r | ?", "got 2"),
         ("? | r | o | q=?", "got 2"),
-        ("s | ? | o", r"the relation cannot be blank in 's \| \? \| o': only entities can be asked for"),
+        ("s | ? | ?", r"expected one blank in 's \| \? \| \?', got 2"),
         ("s | r | ? | q", "expected qualifier=value, got 'q'"),
         ("s | r | ? | ?=v", "the name of a qualifier cannot be blank"),
         ("s | r | ? | =v", "expected names in .* got ''"),
         (" | r | ?", "expected names in .* got ''"),
         ("{", "expected a JSON object, got '{'"),
-        ('{"subject": "s"}', "expected the keys subject, relation, object, qualifiers, got subject"),
+        ('{"subject": "s"}', r"expected one blank in 's \| \? \| \?', got 2"),
+        ("{}", "expected the keys subject, relation, object, qualifiers, got "),
         ('{"relation": "r", "who": 1}', "got relation, who"),
         ('{"subject": 3, "relation": "r"}', "expected names in .* got 3"),
-        ('{"subject": "s", "relation": null}', "the relation cannot be blank"),
+        ('{"subject": "s", "relation": null}', "expected one blank in .*, got 2"),
         ('{"subject": "s", "relation": "r", "qualifiers": "q=v"}', "expected pairs of relation and value"),
         ('{"subject": "s", "relation": "r", "qualifiers": [["q"]]}', "expected pairs of relation and value"),
         ('{"subject": "s", "relation": "r", "qualifiers": 3}', "expected pairs of relation and value"),
@@ -168,3 +170,18 @@ def test_mappings_may_hold_lists():
 def test_what_is_no_question_is_said(text: str, message: str):
     with pytest.raises(QuestionError, match=message):
         parse_line(text)
+
+
+def test_a_relation_may_be_blank():
+    question = parse_question("Einstein | ? | ETH | degree=BSc")
+    assert question.blank.tolist() == [RELATION]
+    assert question.asks_relation
+    assert str(question) == "Einstein | ? | ETH | degree=BSc"
+    assert question == parse_line('{"subject": "Einstein", "object": "ETH", "qualifiers": {"degree": "BSc"}}')
+    assert [question.statements.entities[e] for e in question.given()[1]] == ["Einstein", "ETH", "BSc"]
+    assert str(question.without_each()) == "Einstein | ? | ETH"
+    both = join_questions([question, parse_question("Einstein | born in | ?")])
+    with pytest.raises(ValueError, match="expected questions for relations or for entities, got both"):
+        _ = both.asks_relation
+    relation = both.statements.relations.index("born in")
+    assert both.filled(np.array([relation, 0]))[0].relation == "born in"

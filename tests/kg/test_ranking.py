@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hyperheat.kg import Statement, Statements
-from hyperheat.kg.questions import OBJECT, SUBJECT, Questions
+from hyperheat.kg.breakdown import group_answers
+from hyperheat.kg.questions import FIRST_QUALIFIER, OBJECT, RELATION, SUBJECT, Questions
 from hyperheat.kg.ranking import Ranking, RankMetrics, rank
 
 ENTITIES = "abcdef"
@@ -192,12 +193,16 @@ def test_metrics_by_hand():
 
 
 def test_metrics_by_direction_and_number_of_qualifiers():
+    sizes = (0, 1, 7, 6)
+    asked = table_of(*(Statement("a", "r", "b", (("q", "c"),) * size) for size in sizes))
+    answers = np.stack([asked.object, asked.subject])
     ranking = Ranking(
         ranks=np.array([[1.0, 2.0, 4.0, 5.0], [1.0, 1.0, 2.0, 1.0]]),
-        num_qualifiers=np.array([0, 1, 7, 6]),
+        answers=answers,
+        statement=np.arange(4),
         tied=0,
     )
-    table = ranking.metrics()
+    table = ranking.metrics(group_answers("qualifiers", asked, answers, np.zeros(0, int)))
     assert list(table) == ["both", "object", "subject", "0 qualifiers", "1 qualifier", "6+ qualifiers"]
     assert table["object"].mrr == pytest.approx((1 + 1 / 2 + 1 / 4 + 1 / 5) / 4)
     assert table["subject"].mrr == pytest.approx((1 + 1 + 1 / 2 + 1) / 4)
@@ -245,3 +250,88 @@ def test_nothing_to_rank_is_refused():
         ValueError, match=r"candidates: expected a mask over 6 entities, got int64 of shape \(2,\)"
     ):
         rank(SCORES, ASKED, known=ASKED, candidates=np.array([0, 1]))
+
+
+@given(some, st.integers(1, 8), st.lists(st.integers(0, 2), min_size=6, max_size=6), st.data())
+def test_ranks_of_values_and_relations_are_those_of_brute_force(statements, asked, scores, data):
+    """One row of scores for all questions; the known answers decide."""
+    key = data.draw(st.sampled_from(["qualifiers", "triple"]))
+    every = table_of(*statements)
+    for ask in ("values", "relations"):
+        score = np.array(scores[: len(every.relations)] if ask == "relations" else scores)
+        names = every.relations if ask == "relations" else ENTITIES
+
+        def scorer(questions: Questions, score=score) -> np.ndarray:
+            return np.tile(score, (len(questions), 1))
+
+        def questions_of(s: Statement, ask=ask):
+            if ask == "relations":
+                yield (
+                    (s.subject, s.object, tuple(sorted(s.qualifiers)) if key == "qualifiers" else None),
+                    s.relation,
+                )
+                return
+            for place, (name, value) in enumerate(s.qualifiers):
+                rest = sorted(s.qualifiers[:place] + s.qualifiers[place + 1 :])
+                yield (
+                    (s.subject, s.relation, s.object, name, tuple(rest) if key == "qualifiers" else None),
+                    value,
+                )
+
+        posed = [question for s in statements[:asked] for question in questions_of(s)]
+        if not posed:
+            with pytest.raises(ValueError, match="expected statements with qualifiers, got none"):
+                rank(scorer, every[:asked], known=every, candidates=np.ones(len(score), bool), ask=ask)
+            continue
+        got = rank(
+            scorer,
+            every[:asked],
+            known=every,
+            candidates=np.ones(len(score), bool),
+            key=key,
+            ask=ask,
+            batch_size=2,
+        )
+        everything = [question for s in statements for question in questions_of(s)]
+        for column, (given_part, answer) in enumerate(posed):
+            known = {other for part, other in everything if part == given_part}
+            target = score[names.index(answer)]
+            wrong = [score[i] for i, name in enumerate(names) if name != answer and name not in known]
+            expected = 1 + sum(x > target for x in wrong) + sum(x == target for x in wrong) / 2
+            assert got.ranks[0, column] == expected
+            assert names[got.answers[0, column]] == answer
+
+
+def test_relations_and_values_are_asked_for_and_not_seen():
+    statements = table_of(Statement("b", "r", "c", (("q", "e"), ("r", "f"))))
+    blanks, seen = [], []
+
+    def scorer(questions: Questions) -> np.ndarray:
+        blanks.extend(questions.blank.tolist())
+        s = questions.statements
+        seen.append((s.relation.tolist(), s.value.tolist()))
+        return np.zeros((len(questions), 2 if questions.asks_relation else 6))
+
+    rank(scorer, statements, known=statements, candidates=EVERYONE, ask="values")
+    rank(scorer, statements, known=statements, candidates=np.ones(2, bool), ask="relations")
+    assert blanks == [FIRST_QUALIFIER, FIRST_QUALIFIER + 1, RELATION]
+    assert seen == [([1, 1], [0, 5, 4, 0]), ([0], [4, 5])]
+
+
+def test_answers_are_grouped_by_degree_and_by_relation():
+    asked = table_of(Statement("a", "r", "b"), Statement("c", "q", "d"), Statement("a", "r", "e"))
+    answers = np.stack([asked.object, asked.subject])
+    held = np.repeat(
+        [0, 1, 2, 3], [150, 3, 1, 12]
+    )  # a is in 150 training statements, b in 3, c in 1, d in 12, e in none
+    by_degree = group_answers("degree", asked, answers, held)
+    assert {name: mask.tolist() for name, mask in by_degree.items()} == {
+        "degree 0": [[False, False, True], [False, False, False]],
+        "degree 1": [[False, False, False], [False, True, False]],
+        "degree 2-3": [[True, False, False], [False, False, False]],
+        "degree 10-99": [[False, True, False], [False, False, False]],
+        "degree 100+": [[False, False, False], [True, False, True]],
+    }
+    by_relation = group_answers("relation", asked, answers, held)
+    assert list(by_relation) == ["relation r", "relation q"]
+    assert by_relation["relation r"].tolist() == [[True, False, True]] * 2

@@ -3,7 +3,7 @@
 import json as json_module
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from hyperheat.kg import Completer, Completion, Explanation, Questions, RankEvaluation
+    from hyperheat.kg.breakdown import Breakdown
 
 __all__ = ["calibrate", "complete", "demo", "evaluate", "import_statements", "train"]
 
@@ -100,6 +101,8 @@ def evaluate(
     filter: Literal["qualifiers", "triple"] = "qualifiers",
     candidates: Literal["main", "training", "all"] = "main",
     without_leaks: bool = False,
+    ask: Literal["main", "values", "relations"] = "main",
+    by: Literal["qualifiers", "degree", "relation"] = "qualifiers",
     export: Path | None = None,
     json: bool = False,
 ) -> None:
@@ -122,6 +125,11 @@ def evaluate(
         main: entities that are subject or object in any split; training: in the training data; all: every entity.
     without_leaks
         Leave out statements whose subject, relation and object occur together in the training data.
+    ask
+        main: objects and subjects; values: the values of qualifiers; relations: the relations of main triples.
+    by
+        Group the ranks by the number of qualifiers, by relation, or by the degree of the answer: the number of training
+        statements that it is in.
     export
         Write the vectors of entities and relations to this .safetensors or .parquet file.
     json
@@ -134,25 +142,26 @@ def evaluate(
             filter_key=filter,
             candidates=candidates,
             without_leaks=without_leaks,
+            ask=ask,
         )
-        evaluation, identity = _evaluate(model, data, protocol, export)
+        evaluation, identity = _evaluate(model, data, protocol, by, export)
     except (ValueError, OSError, ImportError) as error:
         fail(error)
     if json:
         record = {"model": model, **identity, **evaluation.to_json()}
         sys.stdout.write(json_module.dumps(record, indent=1) + "\n")
     else:
-        sys.stdout.write(_table(model, evaluation) + "\n")
+        sys.stdout.write(f"{model} on {evaluation}\n")
 
 
 def _evaluate(
-    model: str, data: str, protocol: kg.Protocol, export: Path | None
+    model: str, data: str, protocol: kg.Protocol, by: "Breakdown", export: Path | None
 ) -> tuple["RankEvaluation", dict[str, Any]]:
     """The ranks, and what identifies the model; its vectors are written on the way."""
     if model == "heuristic":
         if export is not None:
             raise ValueError("--export: the heuristic has no vectors")
-        return kg.evaluate(model, data, protocol), {"weights_sha256": None, "parameters": 0}
+        return kg.evaluate(model, data, protocol, by=by), {"weights_sha256": None, "parameters": 0}
     from hyperheat.files import file_sha256
 
     folder = kg.model_folder(model)
@@ -162,7 +171,8 @@ def _evaluate(
     if export is not None:
         export_embeddings(trained, export)
     digest = file_sha256(folder / "model.safetensors")
-    return kg.evaluate(trained, data, protocol), {"weights_sha256": digest, "parameters": trained.parameters}
+    evaluation = kg.evaluate(trained, data, protocol, by=by)
+    return evaluation, {"weights_sha256": digest, "parameters": trained.parameters}
 
 
 def calibrate(
@@ -353,22 +363,6 @@ def demo() -> None:
         f"  hyperheat kg complete --model demo '{QUESTIONS[0]}' --explain 1\n"
         f"The statements are in {DATA}\n"
     )
-
-
-def _table(model: str, evaluation: "RankEvaluation") -> str:
-    protocol = evaluation.protocol
-    name = "StarE's protocol" if protocol == kg.Protocol() else "protocol"
-    settings = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in asdict(protocol).items())
-    rows = [
-        f"{model} on {evaluation.dataset}: {evaluation.statements:,} statements (SHA-256 {evaluation.sha256[:12]}), "
-        f"{evaluation.candidates:,} candidates, {evaluation.ranking.tied:,} answers tied",
-        f"{name}: {settings}",
-        "",
-        f"{'':<14} {'queries':>8} {'MRR':>6} {'H@1':>6} {'H@3':>6} {'H@10':>6}",
-    ]
-    for group, m in evaluation.ranking.metrics().items():
-        rows.append(f"{group:<14} {m.queries:>8,} {m.mrr:>6.3f} {m.h1:>6.3f} {m.h3:>6.3f} {m.h10:>6.3f}")
-    return "\n".join(rows)
 
 
 def _report(report: dict[str, Any], folder: Path) -> str:

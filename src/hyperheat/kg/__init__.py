@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Literal
 from hyperheat.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from hyperheat.kg.breakdown import Breakdown
     from hyperheat.kg.completion import Answer, Completer, Completion
     from hyperheat.kg.datasets import StatementDataset, TrainingSplits
     from hyperheat.kg.explanation import Explanation
@@ -166,13 +167,18 @@ def evaluate(
     model: "str | Path | TrainedModel | Callable[[Statements], ScoreFunction]",
     data: "str | Path | StatementDataset",
     protocol: "Protocol | None" = None,
+    *,
+    by: "Breakdown" = "qualifiers",
 ) -> "RankEvaluation":
     """Rank the true object and the true subject of every held-out statement; the default is StarE's protocol.
+
+    With `Protocol(ask="values")` or `Protocol(ask="relations")` the values of qualifiers or the relations are ranked.
+    `by` groups the ranks: by the number of qualifiers, by the degree of the answer in the training data, or by relation.
 
     `model` is `heuristic`, the folder of a trained model, `demo`, or a function from training statements to a scorer.
 
         result = kg.evaluate("heuristic", "wd50k_100", kg.Protocol(train_on="train"))
-        print(result.ranking.metrics()["both"].mrr)
+        print(result, result.metrics()["both"].mrr, sep="\\n")
     """
     from hyperheat.kg.ranking import STARE, evaluate
 
@@ -189,7 +195,7 @@ def evaluate(
         trained = load_model(model_folder(model)) if isinstance(model, str | Path) else model
         make = partial(scorer_for, trained)
     dataset = read(data) if isinstance(data, str | Path) else data
-    return evaluate(dataset, make, STARE if protocol is None else protocol)
+    return evaluate(dataset, make, STARE if protocol is None else protocol, by)
 
 
 def calibrate(

@@ -1,10 +1,10 @@
-"""Completing statements: the most likely entities for the blank of a question.
+"""Completing statements: the most likely entities, or relations, for the blank of a question.
 
     p(c) = softmax(score / T)_c        over the candidates c
 
-By default the candidates are the entities that are subject or object of a known statement, or, for a qualifier, those that
-are the value of one. Answers that a statement gives come first, then the others by their scores. The temperature T is 1
-unless the model was calibrated (temperature.py).
+By default the candidates are the entities that are subject or object of a known statement, or, for a qualifier, those
+that are the value of one; for a relation, those of known main triples. Answers that a statement gives come first, then
+the others by their scores. The temperature T is 1 unless the model was calibrated (temperature.py).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,6 +19,9 @@ from hyperheat.kg.glossary import Glossary, UnknownName
 from hyperheat.kg.known_answers import KnownAnswers
 from hyperheat.kg.questions import (
     FIRST_QUALIFIER,
+    OBJECT,
+    RELATION,
+    SUBJECT,
     Practice,
     Qualifiers,
     QuestionError,
@@ -40,19 +43,19 @@ class CompletionModel(Protocol):
 
     reads_labels: bool
     """Whether it knows entities by their text; unseen ones follow its own in the table of the questions."""
-    asks_values: bool
-    """Whether the blank may be the value of a qualifier."""
+    asks_all: bool
+    """Whether the blank may be the value of a qualifier or the relation, too."""
     practice: Practice
     """What it was trained on."""
 
     def logits(self, questions: Questions) -> np.ndarray:
-        """Scores of its entities [B, entities], whose softmax is a probability."""
+        """Scores of its entities [B, entities], whose softmax is a probability; or of its relations, if asked for."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """An entity that may fill the blank."""
+    """An entity or a relation that may fill the blank."""
 
     rank: int
     id: str
@@ -70,7 +73,7 @@ class Completion(Sequence[Answer]):
     """a single one, in the names in which it was asked"""
     answers: tuple[Answer, ...]
     allowed: np.ndarray = field(repr=False, compare=False)
-    """the candidates among which the probabilities are shared: a mask over the entities"""
+    """the candidates among which the probabilities are shared: a mask over the entities, or over the relations"""
     notes: tuple[str, ...] = ()
     """names that the model does not know and judges by their text, and what it was not trained for"""
 
@@ -119,12 +122,14 @@ class Completer:
         self._known = KnownAnswers(statements)
         values = np.zeros(len(statements.entities), bool)
         values[statements.value] = True
-        self._main, self._values = statements.main_entities(), values
+        relations = np.zeros(len(statements.relations), bool)
+        relations[statements.relation] = True
+        self._main, self._values, self._main_relations = statements.main_entities(), values, relations
 
     def complete(
         self,
         subject: str | None,
-        relation: str,
+        relation: str | None,
         object: str | None,
         qualifiers: Qualifiers = (),
         *,
@@ -132,7 +137,7 @@ class Completer:
         exclude_known: bool = False,
         candidates: Iterable[str] | None = None,
     ) -> Completion:
-        """The k best answers for the part that is None: subject, object or the value of a qualifier.
+        """The k best answers for the part that is None: subject, relation, object or the value of a qualifier.
 
         Names are ids or labels.
         """
@@ -150,7 +155,7 @@ class Completer:
         """The k best answers to one question, which may be written as `subject | relation | ? | qualifier=value`."""
         if isinstance(question, str):
             question = parse_question(question)
-        chosen = None if candidates is None else self.mask(candidates)
+        chosen = None if candidates is None else self.mask(candidates, self._answers_of(question))
         (completion,) = self.ask_all(question, k=k, exclude_known=exclude_known, mask=chosen)
         return completion
 
@@ -162,15 +167,20 @@ class Completer:
         exclude_known: bool = False,
         mask: np.ndarray | None = None,
     ) -> Iterator[Completion]:
-        """The best answers to several questions, scored together; `mask` says which entities may answer."""
+        """The best answers to several questions, scored together; `mask` says which entities, or relations, may answer."""
         if k < 1:
             raise ValueError(f"k: expected at least 1, got {k}")
         if not isinstance(questions, Questions):
             questions = join_questions(map(parse_question, questions))
         found = self.resolve(questions)
-        for asked, question, scores in zip(questions, found, self._model.logits(found), strict=True):
+        for asked, question, scores in zip(questions, found, self.scores(found), strict=True):
             known, otherwise = self._known.to(question)
             allowed = self.candidates(question) if mask is None else mask
+            table = self._answers_of(question)
+            if len(allowed) != len(table.names):
+                raise ValueError(
+                    f"mask: expected one over the {table.kind} table, got {len(allowed)} candidates"
+                )
             if exclude_known:
                 allowed = allowed.copy()
                 allowed[known] = False
@@ -183,8 +193,8 @@ class Completer:
                 answers=tuple(
                     Answer(
                         rank=rank,
-                        id=self.entities.names[index],
-                        label=self.entities.label(index),
+                        id=table.names[index],
+                        label=table.label(index),
                         probability=float(p[index]),
                         score=float(scores[index]),
                         known=flags.get(index, "new"),
@@ -203,17 +213,27 @@ class Completer:
     def _explainer(self) -> Explainer:
         return Explainer(self)
 
-    def mask(self, names: Iterable[str]) -> np.ndarray:
-        """A mask over the entities of the model: those with these ids or labels."""
-        allowed = np.zeros(len(self.entities.names), bool)
-        allowed[[self.entities.find(name) for name in names]] = True
+    def mask(self, names: Iterable[str], table: Glossary | None = None) -> np.ndarray:
+        """A mask over the entities of the model, or over another table: those with these ids or labels."""
+        table = self.entities if table is None else table
+        allowed = np.zeros(len(table.names), bool)
+        allowed[[table.find(name) for name in names]] = True
         if not allowed.any():
-            raise ValueError("candidates: expected at least one entity, got none")
+            raise ValueError(f"candidates: expected at least one {table.kind}, got none")
         return allowed
 
     def candidates(self, question: Questions) -> np.ndarray:
-        """The entities that may answer a question unless others are named: a mask."""
+        """The entities, or relations, that may answer a question unless others are named: a mask."""
+        if question.asks_relation:
+            return self._main_relations
         return self._values if question.blank[0] >= FIRST_QUALIFIER else self._main
+
+    def find_answer(self, completion: Completion, rank: int) -> int:
+        """The index of the answer of a rank, among the entities or, if a relation was asked for, the relations."""
+        return self._answers_of(completion.question).find(completion[rank - 1].id)
+
+    def _answers_of(self, question: Questions) -> Glossary:
+        return self.relations if question.asks_relation else self.entities
 
     def probabilities(self, scores: np.ndarray, allowed: np.ndarray) -> np.ndarray:
         """The softmax of scores [entities] over the allowed entities, 0 for all others."""
@@ -223,18 +243,24 @@ class Completer:
             p /= p.sum()
         return p
 
-    def scores(self, questions: Questions) -> np.ndarray:
-        """The scores of all entities [B, entities] for questions in the names of the model."""
-        return self._model.logits(questions)
+    def scores(self, questions: Questions) -> Sequence[np.ndarray]:
+        """The scores of all entities, or relations, for each of some questions in the names of the model."""
+        scores: list[np.ndarray] = [np.zeros(0)] * len(questions)
+        asked = questions.blank == RELATION
+        for rows in (np.flatnonzero(asked), np.flatnonzero(~asked)):
+            if len(rows):
+                for row, found in zip(rows.tolist(), self._model.logits(questions[rows]), strict=True):
+                    scores[row] = found
+        return scores
 
     def resolve(self, questions: Questions) -> Questions:
         """The same questions in the names of the model, found by id or label.
 
         Unseen entities of a model that reads labels follow its own in the table.
         """
-        if (questions.blank >= FIRST_QUALIFIER).any() and not self._model.asks_values:
+        if not np.isin(questions.blank, (SUBJECT, OBJECT)).all() and not self._model.asks_all:
             raise QuestionError(
-                "this model cannot fill in the value of a qualifier; ask for the subject or the object"
+                "this model cannot fill in relations or values of qualifiers; ask for the subject or the object"
             )
         asked = questions.statements
         unseen: list[str] = []
@@ -243,7 +269,8 @@ class Completer:
         for index in dict.fromkeys(used[np.argsort(owner, kind="stable")].tolist()):
             entity[index] = self._entity(asked.entities[index], unseen)
         relation = np.zeros(len(asked.relations), np.int64)
-        for index in dict.fromkeys([*asked.qualifier.tolist(), *asked.relation.tolist()]):
+        given = asked.relation[questions.blank != RELATION]
+        for index in dict.fromkeys([*asked.qualifier.tolist(), *given.tolist()]):
             relation[index] = self._relation(asked.relations[index])
         return Questions(
             replace(
@@ -271,10 +298,12 @@ class Completer:
     def _notes(self, question: Questions) -> tuple[str, ...]:
         """A note for each entity of a question that the model does not know, and one if it did not practise the question."""
         notes = []
-        if question.blank[0] >= FIRST_QUALIFIER and not self._model.practice.values:
-            notes.append(
-                "the model was not trained to fill in values of qualifiers, so new answers are guesses"
-            )
+        for asked, practised, what in (
+            (question.blank[0] >= FIRST_QUALIFIER, self._model.practice.values, "values of qualifiers"),
+            (question.asks_relation, self._model.practice.relations, "relations"),
+        ):
+            if asked and not practised:
+                notes.append(f"the model was not trained to fill in {what}, so new answers are guesses")
         used = np.unique(question.given()[1])
         unseen = used[used >= len(self.entities.names)].tolist()
         names = [question.statements.entities[index] for index in unseen]

@@ -84,14 +84,14 @@ class Explainer:
             raise ValueError(f"explain: expected the rank of an answer, 1 to {len(completion)}, got {rank}")
         answer = completion[rank - 1]
         question = self._completer.resolve(completion.question)
-        entity = self._completer.entities.find(answer.id)
+        found = self._completer.find_answer(completion, rank)
         return Explanation(
             answer=answer,
-            effects=self._effects(completion, question, entity),
-            support=self._support(question.filled(np.array([entity])), support),
+            effects=self._effects(completion, question, found),
+            support=self._support(question.filled(np.array([found])), support),
         )
 
-    def _effects(self, completion: "Completion", question: Questions, entity: int) -> tuple[Effect, ...]:
+    def _effects(self, completion: "Completion", question: Questions, found: int) -> tuple[Effect, ...]:
         given = np.flatnonzero(question.given_qualifiers())
         if not len(given):
             return ()
@@ -100,8 +100,8 @@ class Explainer:
         for place, scores in zip(given, self._completer.scores(question.without_each()), strict=True):
             p = self._completer.probabilities(scores, completion.allowed)
             qualifier, value = asked[place]
-            rank = 1 + int((scores[completion.allowed] > scores[entity]).sum())
-            effects.append(Effect(qualifier=qualifier, value=value, probability=float(p[entity]), rank=rank))
+            rank = 1 + int((scores[completion.allowed] > scores[found]).sum())
+            effects.append(Effect(qualifier=qualifier, value=value, probability=float(p[found]), rank=rank))
         return tuple(effects)
 
     def _support(self, completed: Statements, count: int) -> tuple[Support, ...]:

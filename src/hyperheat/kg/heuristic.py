@@ -2,6 +2,9 @@
 
     score(c) = sum over e in {the given entity, the qualifiers' values} of P(c | e)  x  (1 if c is known there, else 0.2)
 
+For a blank relation, the score is the sum of the shares of statements that have it: of those with the subject, of those with
+the object, and of those with each qualifier.
+
 P(c | e) is the share of e's training statements that also hold c, in any role; c is known there if it answered the same
 relation in the same direction in training. A trained model that scores lower is broken.
 """
@@ -42,13 +45,20 @@ class Heuristic:
     """The co-occurrence heuristic, made from the statements that it may know."""
 
     reads_labels = False
-    asks_values = True
-    practice = Practice(values=True)
+    asks_all = True
+    practice = Practice(values=True, relations=True)
 
     def __init__(self, training: Statements) -> None:
         self._num_entities = len(training.entities)
         self._together = _co_occurrence(training)
         relations = len(training.relations)
+        owner = np.repeat(np.arange(len(training)), training.num_qualifiers)
+        self._num_relations = relations
+        self._related = {
+            "subject": _shares(training.subject, training.relation, self._num_entities, relations),
+            "object": _shares(training.object, training.relation, self._num_entities, relations),
+            "qualifier": _shares(training.qualifier, training.relation[owner], relations, relations),
+        }
         self._answered = {
             asks: _Lists.count(keys, answers, relations, self._num_entities)
             for asks, keys, answers in (
@@ -59,7 +69,9 @@ class Heuristic:
         }
 
     def __call__(self, questions: Questions) -> np.ndarray:
-        """Scores of all entities: [B, entities]."""
+        """Scores of all entities [B, entities], or of all relations [B, relations] if those are asked for."""
+        if questions.asks_relation:
+            return self._relation_scores(questions.statements)
         scores = self._company(len(questions), *questions.given())
         relation = questions.statements.relation
         for slot, asks in ((SUBJECT, "subject"), (OBJECT, "object")):
@@ -73,6 +85,20 @@ class Heuristic:
         """The logarithms of the scores, so that softmax gives each entity its share of their sum."""
         with np.errstate(divide="ignore"):
             return np.log(self(questions))
+
+    def _relation_scores(self, asked: Statements) -> np.ndarray:
+        rows = np.arange(len(asked))
+        owner = np.repeat(rows, asked.num_qualifiers)
+        scores = np.zeros((len(asked), self._num_relations))
+        for part, row, key in (
+            ("subject", rows, asked.subject),
+            ("object", rows, asked.object),
+            ("qualifier", owner, asked.qualifier),
+        ):
+            lists = self._related[part]
+            place, found = lists.of(key)
+            np.add.at(scores, (row[place], lists.entity[found]), lists.weight[found])
+        return scores
 
     def _company(self, count: int, row: np.ndarray, context: np.ndarray) -> np.ndarray:
         """For each of the rows the sum of P(c | e) over the entities e of its context [count, entities]."""
@@ -90,6 +116,13 @@ class Heuristic:
         kept = scores[known_there]
         scores[rows] *= _NEW_THERE
         scores[known_there] = kept
+
+
+def _shares(keys: np.ndarray, relations: np.ndarray, num_keys: int, num_relations: int) -> _Lists:
+    """For each key the relations that stand with it, weighted by their shares."""
+    lists = _Lists.count(keys, relations, num_keys, num_relations)
+    totals = np.bincount(keys, minlength=num_keys)
+    return _Lists(lists.bounds, lists.entity, lists.weight / np.repeat(totals, np.diff(lists.bounds)))
 
 
 def _co_occurrence(training: Statements) -> _Lists:

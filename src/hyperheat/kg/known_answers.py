@@ -1,9 +1,10 @@
 """The answers to questions that statements hold, in three senses.
 
 - `AnswerGroups`: statements that differ in one slot alone pose the same question. Training takes them together.
-- `OtherAnswers`: the entities that answer the question of a statement as well as its own does. Ranking leaves them out.
-- `KnownAnswers`: an entity is known to answer a question if a statement says all that the question says, and that entity;
-  it may say more. It is known with other qualifiers if a statement agrees but for the qualifiers that the question gives.
+- `OtherAnswers`: what answers the question of a statement as well as its own answer does. Ranking leaves it out.
+- `KnownAnswers`: an entity (or relation) is known to answer a question if a statement says all that the question says, and
+  that entity; it may say more. It is known with other qualifiers if a statement agrees but for the qualifiers that the
+  question gives.
 
 Letters: Q questions, K (question, answer) pairs.
 """
@@ -13,10 +14,18 @@ from typing import Literal
 
 import numpy as np
 
-from hyperheat.kg.questions import FIRST_QUALIFIER, OBJECT, SUBJECT, Questions
+from hyperheat.kg.questions import FIRST_QUALIFIER, OBJECT, RELATION, SUBJECT, Questions
 from hyperheat.kg.statements import Statements, concatenate, expand, number_rows, qualifier_sets
 
-__all__ = ["AnswerGroups", "FilterKey", "KnownAnswers", "OtherAnswers", "group_main", "group_values"]
+__all__ = [
+    "AnswerGroups",
+    "FilterKey",
+    "KnownAnswers",
+    "OtherAnswers",
+    "group_main",
+    "group_relations",
+    "group_values",
+]
 
 FilterKey = Literal["qualifiers", "triple"]
 
@@ -64,6 +73,18 @@ def group_main(statements: Statements) -> AnswerGroups:
     return AnswerGroups(blank=blanks, offsets=offsets, statement=statement, answer=answer)
 
 
+def group_relations(statements: Statements) -> AnswerGroups:
+    """Group distinct statements by the questions that ask for their relations."""
+    keys = number_rows(statements.subject, statements.object, qualifier_sets(statements))
+    order, sizes = np.argsort(keys, kind="stable"), np.bincount(keys)
+    return AnswerGroups(
+        blank=np.full(len(sizes), RELATION),
+        offsets=np.concatenate([[0], np.cumsum(sizes)]),
+        statement=order,
+        answer=statements.relation[order].astype(np.int64),
+    )
+
+
 def group_values(statements: Statements) -> AnswerGroups:
     """Put every value of a qualifier into a group of its own."""
     statement, place = expand(statements.offsets[:-1], statements.num_qualifiers)
@@ -79,31 +100,53 @@ class OtherAnswers:
 
     keys: np.ndarray
     bounds: np.ndarray
-    entities: np.ndarray
+    answers: np.ndarray
     own: np.ndarray
+    """[Q] the answers of the questions' own statements"""
 
     @classmethod
     def find(cls, statements: Statements, known: Statements, blank: int, key: FilterKey) -> "OtherAnswers":
-        """The answers in `statements` and `known` to the questions that ask for the SUBJECT or OBJECT of `statements`.
+        """The answers in `statements` and `known` to the questions of `statements` with a certain blank.
 
-        Questions are the same if their given entity and relation are, and their qualifiers too unless the key is "triple".
+        That is the SUBJECT, the OBJECT, the RELATION, or with FIRST_QUALIFIER the value of each qualifier in turn.
+        Questions are the same if they give the same, but with the key "triple" the qualifiers that they give do not
+        matter.
         """
         every = concatenate([statements, known])
-        given, answer = (every.subject, every.object) if blank == OBJECT else (every.object, every.subject)
-        columns = [given, every.relation] + ([qualifier_sets(every)] if key == "qualifiers" else [])
-        keys = number_rows(*columns)
-        pairs = np.unique(keys * len(every.entities) + answer)
-        bounds = np.searchsorted(pairs // len(every.entities), np.arange(keys.max() + 2))
-        own = slice(0, len(statements))
-        return cls(keys[own], bounds, pairs % len(every.entities), answer[own])
+        own = len(statements.value) if blank == FIRST_QUALIFIER else len(statements)
+        columns = {"subject": every.subject, "relation": every.relation, "object": every.object}
+        if blank == FIRST_QUALIFIER:
+            groups = group_values(every)
+            columns = {name: column[groups.statement] for name, column in columns.items()}
+            columns |= {"qualifier": every.qualifier, "answer": groups.answer}
+            every = _without_asked(every, groups)
+        else:
+            columns["answer"] = columns.pop(
+                {RELATION: "relation", SUBJECT: "subject", OBJECT: "object"}[blank]
+            )
+        answer = columns.pop("answer").astype(np.int64)
+        given = [*columns.values()] + ([qualifier_sets(every)] if key == "qualifiers" else [])
+        keys, count = number_rows(*given), max(len(every.entities), len(every.relations))
+        pairs = np.unique(keys * count + answer)
+        bounds = np.searchsorted(pairs // count, np.arange(keys.max(initial=-1) + 2))
+        return cls(keys[:own], bounds, pairs % count, answer[:own])
 
     def of(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Pairs (place in rows, entity): the known answers to the questions of these statements, other than their own."""
+        """Pairs (place in rows, answer): the known answers to these questions, other than their own."""
         keys = self.keys[rows]
         row, place = expand(self.bounds[keys], self.bounds[keys + 1] - self.bounds[keys])
-        entity = self.entities[place]
-        other = entity != self.own[rows][row]
-        return row[other], entity[other]
+        answer = self.answers[place]
+        other = answer != self.own[rows][row]
+        return row[other], answer[other]
+
+
+def _without_asked(statements: Statements, groups: AnswerGroups) -> Statements:
+    """The statement of each question for a value, without the qualifier whose value is asked for."""
+    repeated = statements[groups.statement]
+    asked = repeated.offsets[:-1] + groups.blank - FIRST_QUALIFIER
+    kept = np.ones(len(repeated.value), bool)
+    kept[asked] = False
+    return repeated.with_qualifiers(kept)
 
 
 class KnownAnswers:
@@ -130,20 +173,23 @@ class KnownAnswers:
             (asked,) = question.asked_qualifiers(np.array([0])).tolist()
             holder, answers = self._holders(rows, asked, None)
             has_all = has_all[np.searchsorted(rows, holder)]
+        elif blank == RELATION:
+            answers = self._statements.relation[rows]
         else:
             answers = self._column(blank)[rows]
         known = np.unique(answers[has_all])
         return known, np.setdiff1d(answers, known)
 
     def _agreeing(self, asked: Statements, blank: int) -> np.ndarray:
-        """The statements with the given subject, relation and object, in rising order."""
+        """The statements with the subject, relation and object that are given, in rising order."""
         slot, entity = (OBJECT, asked.object[0]) if blank == SUBJECT else (SUBJECT, asked.subject[0])
         if entity >= len(self._statements.entities):  # a name that only the question has
             return np.zeros(0, np.int64)
         bounds = self._bounds[slot]
         rows = self._order[slot][bounds[entity] : bounds[entity + 1]]
-        rows = rows[self._statements.relation[rows] == asked.relation[0]]
-        if blank >= FIRST_QUALIFIER:
+        if blank != RELATION:
+            rows = rows[self._statements.relation[rows] == asked.relation[0]]
+        if blank not in (SUBJECT, OBJECT):
             rows = rows[self._statements.object[rows] == asked.object[0]]
         return np.sort(rows)
 

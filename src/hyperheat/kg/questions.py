@@ -2,8 +2,8 @@ r"""Questions: statements with one blank each.
 
     Albert Einstein | educated at | ? | academic degree=PhD | academic major=physics
 
-The blank `?` stands for the subject, the object or the value of a qualifier. These slots are numbered: SUBJECT is 0, OBJECT
-is 1, and FIRST_QUALIFIER + i is the value of qualifier i.
+The blank `?` stands for the subject, the object, the relation or the value of a qualifier. These slots are numbered: SUBJECT
+is 0, OBJECT is 1, FIRST_QUALIFIER + i is the value of qualifier i, and RELATION is -1.
 
 `Questions` holds any number of them in columns, like `Statements`. Scorers, ranking, training and completion all take
 this form; a question that a person writes is one row of it, with the names in the text as its tables:
@@ -31,6 +31,7 @@ from hyperheat.kg.statements import Statement, Statements, expand
 __all__ = [
     "FIRST_QUALIFIER",
     "OBJECT",
+    "RELATION",
     "SUBJECT",
     "Practice",
     "Qualifiers",
@@ -41,7 +42,7 @@ __all__ = [
     "parse_question",
 ]
 
-SUBJECT, OBJECT, FIRST_QUALIFIER = 0, 1, 2
+RELATION, SUBJECT, OBJECT, FIRST_QUALIFIER = -1, 0, 1, 2
 _BLANK = "?"
 _KEYS = ("subject", "relation", "object", "qualifiers")
 Qualifiers = Mapping[str, Any] | Sequence[tuple[str, str | None]]
@@ -54,6 +55,8 @@ class Practice:
 
     values: bool = False
     """those that ask for the value of a qualifier"""
+    relations: bool = False
+    """those that ask for the relation"""
 
 
 class QuestionError(ValueError):
@@ -72,7 +75,7 @@ class Questions:
         statements, blank = self.statements, np.ascontiguousarray(self.blank, np.int64).view()
         if (
             blank.shape != (len(statements),)
-            or not ((blank >= 0) & (blank < FIRST_QUALIFIER + statements.num_qualifiers)).all()
+            or not ((blank >= RELATION) & (blank < FIRST_QUALIFIER + statements.num_qualifiers)).all()
         ):
             raise ValueError(f"blank: expected a slot of each of {len(statements)} statements, got {blank}")
         blank.flags.writeable = False
@@ -81,27 +84,25 @@ class Questions:
 
     @classmethod
     def of(
-        cls, subject: str | None, relation: str, object: str | None, qualifiers: Qualifiers = ()
+        cls, subject: str | None, relation: str | None, object: str | None, qualifiers: Qualifiers = ()
     ) -> "Questions":
         """A single question; the part that is asked for is None.
 
         >>> print(Questions.of("Albert Einstein", "educated at", None, {"academic degree": "PhD"}))
         Albert Einstein | educated at | ? | academic degree=PhD
         """
-        if relation is None:
-            raise QuestionError("the relation cannot be blank: only entities can be asked for")
         pairs = list(_pairs(qualifiers))
-        slots = [subject, object, *(value for _, value in pairs)]
+        slots = [relation, subject, object, *(value for _, value in pairs)]
         shown = _written_line(subject, relation, object, pairs)
-        for name in [relation, *slots, *(name for name, _ in pairs)]:
+        for name in [*slots, *(name for name, _ in pairs)]:
             if name is not None and (not isinstance(name, str) or not name.strip()):
                 raise QuestionError(f"expected names in {shown!r}, got {name!r}")
         if slots.count(None) != 1:
             raise QuestionError(f"expected one blank in {shown!r}, got {slots.count(None)}")
-        subject, object, *values = (_BLANK if name is None else name for name in slots)
+        relation, subject, object, *values = (_BLANK if name is None else name for name in slots)
         names = (name for name, _ in pairs)
         statement = Statement(subject, relation, object, tuple(zip(names, values, strict=True)))
-        return cls(Statements.build([statement]), np.array([slots.index(None)]))
+        return cls(Statements.build([statement]), np.array([RELATION + slots.index(None)]))
 
     def __len__(self) -> int:
         return len(self.blank)
@@ -130,11 +131,19 @@ class Questions:
 
     def _lines(self) -> Iterator[str]:
         for s, blank in zip(self.statements, self.blank.tolist(), strict=True):
-            slots: list[str | None] = [s.subject, s.object, *(value for _, value in s.qualifiers)]
-            slots[blank] = None
-            names = (name for name, _ in s.qualifiers)
-            pairs = list(zip(names, slots[FIRST_QUALIFIER:], strict=True))
-            yield _written_line(slots[SUBJECT], s.relation, slots[OBJECT], pairs)
+            slots: list[str | None] = [s.relation, s.subject, s.object, *(value for _, value in s.qualifiers)]
+            slots[blank - RELATION] = None
+            relation, subject, obj, *values = slots
+            pairs = list(zip((name for name, _ in s.qualifiers), values, strict=True))
+            yield _written_line(subject, relation, obj, pairs)
+
+    @property
+    def asks_relation(self) -> bool:
+        """Whether all questions ask for relations; a mixture cannot be scored at once, and raises ValueError."""
+        asked = self.blank == RELATION
+        if asked.any() and not asked.all():
+            raise ValueError("expected questions for relations or for entities, got both in one batch")
+        return bool(asked.any())
 
     def given(self) -> tuple[np.ndarray, np.ndarray]:
         """Every question and each entity that it gives, in the order of the slots: two columns."""
@@ -153,16 +162,16 @@ class Questions:
         """For questions that ask for the value of a qualifier, the relation of that qualifier."""
         return self.statements.qualifier[self.statements.offsets[rows] + self.blank[rows] - FIRST_QUALIFIER]
 
-    def filled(self, entities: np.ndarray) -> Statements:
-        """The statements with an entity [B] in each blank."""
+    def filled(self, answers: np.ndarray) -> Statements:
+        """The statements with an entity, or a relation if that is asked for, in each blank: [B]."""
         columns = {}
-        for slot, name in ((SUBJECT, "subject"), (OBJECT, "object")):
+        for slot, name in ((RELATION, "relation"), (SUBJECT, "subject"), (OBJECT, "object")):
             if (asked := self.blank == slot).any():
-                columns[name] = np.where(asked, entities, getattr(self.statements, name))
+                columns[name] = np.where(asked, answers, getattr(self.statements, name))
         rows = np.flatnonzero(self.blank >= FIRST_QUALIFIER)
         if len(rows):
             columns["value"] = value = self.statements.value.copy()
-            value[self.statements.offsets[rows] + self.blank[rows] - FIRST_QUALIFIER] = entities[rows]
+            value[self.statements.offsets[rows] + self.blank[rows] - FIRST_QUALIFIER] = answers[rows]
         return replace(self.statements, **columns)
 
     def without_each(self) -> "Questions":
@@ -199,8 +208,6 @@ def parse_question(text: str) -> Questions:
             f"expected subject | relation | object | qualifier=value with ? as one of them, got {text!r}"
         )
     subject, relation, obj = map(_name, parts[:3])
-    if relation is None:
-        raise QuestionError(f"the relation cannot be blank in {text!r}: only entities can be asked for")
     qualifiers = []
     for part in parts[3:]:
         name, *value = _split(part, "=")
@@ -221,12 +228,12 @@ def parse_line(line: str) -> Questions:
         record = parse_json(line)
     except ValueError as error:
         raise QuestionError(f"expected a JSON object, got {line[:40]!r}: {error}") from None
-    if not record.keys() <= set(_KEYS) or "relation" not in record:
+    if not record.keys() <= set(_KEYS) or not record:
         raise QuestionError(f"expected the keys {', '.join(_KEYS)}, got {', '.join(sorted(record))}")
     qualifiers = record.get("qualifiers", [])
     if not isinstance(qualifiers, dict) and not _are_pairs(qualifiers):
         raise QuestionError(f"qualifiers: expected pairs of relation and value, got {qualifiers!r}")
-    return Questions.of(record.get("subject"), record["relation"], record.get("object"), qualifiers)
+    return Questions.of(record.get("subject"), record.get("relation"), record.get("object"), qualifiers)
 
 
 def _are_pairs(value: Any) -> bool:
@@ -260,7 +267,7 @@ def _name(part: str) -> str | None:
 
 
 def _written_line(
-    subject: str | None, relation: str, obj: str | None, pairs: Sequence[tuple[str, str | None]]
+    subject: str | None, relation: str | None, obj: str | None, pairs: Sequence[tuple[str, str | None]]
 ) -> str:
     parts = [_written(subject), _written(relation), _written(obj)]
     parts += [f"{_written(name, also='=')}={_written(value)}" for name, value in pairs]

@@ -16,7 +16,7 @@ import numpy as np
 from hyperheat.configuration import from_dict
 from hyperheat.files import parse_json, write_whole_text
 from hyperheat.kg.known_answers import OtherAnswers
-from hyperheat.kg.questions import OBJECT, Questions
+from hyperheat.kg.questions import Questions
 from hyperheat.kg.ranking import DIRECTIONS, ScoreFunction
 from hyperheat.kg.statements import Statements
 
@@ -55,12 +55,11 @@ def choose_temperature(
     losses, sure, right = [], [], []
     for blank in DIRECTIONS.values():
         others = OtherAnswers.find(held_out, known, blank, "qualifiers")
-        answers = held_out.object if blank == OBJECT else held_out.subject
         for start in range(0, len(held_out), batch_size):
             rows = np.arange(start, min(start + batch_size, len(held_out)))
             questions = Questions(held_out[rows], np.full(len(rows), blank))
             scores = np.where(candidates, scorer(questions), -np.inf).astype(float)
-            own = scores[np.arange(len(rows)), answers[rows]]
+            own = scores[np.arange(len(rows)), others.own[rows]]
             scores[others.of(rows)] = -np.inf
             best = scores.max(1)
             spread = [np.exp((scores - best[:, None]) / t).sum(1) for t in _TEMPERATURES]

@@ -4,8 +4,9 @@ A question is read as the tokens `relation, subject, object, value, ...`. Each i
 
     entities [N], relations [R], relations asked backwards [R], and one more row that stands for the blank
 
-beside a role: 0 the relation, 1 the subject, 2 the object, 3 + r the qualifier r. So qualifiers are a set, and a value keeps
-its qualifier. Questions with equally many qualifiers stand together, without padding.
+beside a role: 0 the relation, 1 the subject, 2 the object, 3 + r the qualifier r. Any of them may be the blank. So
+qualifiers are a set, and a value keeps its qualifier. Questions with equally many qualifiers stand together, without
+padding.
 
 The decoder is a Transformer over these tokens; z is read at the blank. What only the blank will read is computed for the
 blank alone: the last layer's queries and feed-forward part. Everything but attention runs on the tokens of all questions at

@@ -37,6 +37,8 @@ class KgSettings:
     """The share of qualifiers dropped from questions, for models that will be asked with fewer qualifiers."""
     qualifier_questions: float = 0.0
     """The share of qualifiers whose value is asked for, too, in every epoch."""
+    relation_questions: float = 0.0
+    """The share of statements whose relation is asked for, too, in every epoch."""
     validation: int = 1_000
     """Validation statements to rank during training; none has its main triple in train."""
     train: TrainSettings
@@ -46,13 +48,12 @@ class KgSettings:
             raise ValueError(
                 f"expected batch and validation of at least 1, got {self.batch} and {self.validation}"
             )
-        for name in ("drop_statements", "drop_qualifiers", "qualifier_questions"):
+        for name in ("drop_statements", "drop_qualifiers", "qualifier_questions", "relation_questions"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name}: expected a share from 0 to 1, got {getattr(self, name)}")
-        if self.qualifier_questions and isinstance(self.model.decoder, StareDecoder):
-            raise ValueError(
-                "qualifier_questions: must be 0 with StareDecoder, which cannot read such questions"
-            )
+        for name in ("qualifier_questions", "relation_questions"):
+            if getattr(self, name) and isinstance(self.model.decoder, StareDecoder):
+                raise ValueError(f"{name}: must be 0 with StareDecoder, which cannot read such questions")
 
 
 _SKIP = 0.1

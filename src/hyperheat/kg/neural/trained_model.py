@@ -155,15 +155,15 @@ class ModelScorer:
         self.table = trained.model.encode(graph)
         self.reads_labels = trained.names.tokenizer is not None
         self.practice = trained.practice
-        self.asks_values = not isinstance(trained.config.decoder, StareDecoder)
+        self.asks_all = not isinstance(trained.config.decoder, StareDecoder)
 
     def __call__(self, questions: Questions) -> np.ndarray:
-        """Scores of all entities: [B, entities]."""
+        """Scores of all entities [B, entities], or of all relations [B, relations] if those are asked for."""
         return self.logits(questions)
 
     @torch.no_grad()
     def logits(self, questions: Questions) -> np.ndarray:
-        """Scores of the model's entities: [B, entities].
+        """Scores of the model's entities [B, entities], or of its relations [B, relations] if those are asked for.
 
         Names that follow those of the model in the table of the questions are unseen entities, known by their text.
         """
@@ -176,8 +176,10 @@ class ModelScorer:
         few = replace(asked, entities=names, subject=subject, object=obj, value=value)
         tokens, order = tokenise(Questions(few, questions.blank))
         z = self._model.read(self._table_of(names, used), to_tensors(tokens, self._device))
-        scores = np.empty((len(asked), len(self.table.entities)), np.float32)
-        scores[order] = (z @ self.table.entities.T).cpu().numpy()
+        entities, relations = self.table
+        candidates = relations[: len(relations) // 2] if questions.asks_relation else entities
+        scores = np.empty((len(asked), len(candidates)), np.float32)
+        scores[order] = (z @ candidates.T).cpu().numpy()
         return scores
 
     def _table_of(self, names: Sequence[str], used: np.ndarray) -> Table:

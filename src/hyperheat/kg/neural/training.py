@@ -15,7 +15,7 @@ from torch.nn import functional as F
 from hyperheat.configuration import to_dict
 from hyperheat.kg.audit import has_equal_triple
 from hyperheat.kg.datasets import StatementDataset
-from hyperheat.kg.known_answers import AnswerGroups, group_main, group_values
+from hyperheat.kg.known_answers import AnswerGroups, group_main, group_relations, group_values
 from hyperheat.kg.neural.decoder import QuestionTokens, tokenise
 from hyperheat.kg.neural.labels import BpeLabels, train_tokenizer
 from hyperheat.kg.neural.loss import candidate_loss
@@ -34,11 +34,12 @@ __all__ = ["KgJob", "train_model"]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class QuestionBatch:
-    """Numbers of questions: those that ask for a subject or object, and those that ask for the value of a qualifier."""
+    """Numbers of questions: those that ask for a subject or object, for the value of a qualifier, and for a relation."""
 
     seed: tuple[int, ...]
     main: np.ndarray
     qualifier: np.ndarray
+    relation: np.ndarray
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +58,7 @@ class LoadedQuestions(Generic[ArrayT]):
     graph: Any
     main: LabelledTokens[ArrayT]
     qualifier: LabelledTokens[ArrayT]
+    relation: LabelledTokens[ArrayT]
 
 
 class KgJob:
@@ -70,12 +72,17 @@ class KgJob:
         self._held_out = None if settings.train_on == "train+valid" else _held_out(data, settings.validation)
         self.main_groups = group_main(self._statements)
         self._value_groups = group_values(self._statements)
+        self._relation_groups = group_relations(self._statements)
         main = self._statements.main_entities() if settings.candidates == "main" else slice(None)
         self._candidates = np.arange(len(self._statements.entities))[main]
         self._values = np.unique(self._statements.value).astype(np.int64)
+        self._relations = np.unique(self._statements.relation).astype(np.int64)
         names = _names(data, settings, tokenizer)
         torch.manual_seed(settings.train.seed)
-        practice = Practice(values=settings.qualifier_questions > 0 and len(self._statements.value) > 0)
+        practice = Practice(
+            values=settings.qualifier_questions > 0 and len(self._statements.value) > 0,
+            relations=settings.relation_questions > 0,
+        )
         self.trained = TrainedModel.new(settings.model, names, self._statements, practice)
         self.model = self.trained.model
 
@@ -87,20 +94,25 @@ class KgJob:
         return {**settings, "statements": self._statements.digest(), "tokenizer": tokenizer}
 
     def batches(self, epoch: int) -> Sequence[QuestionBatch]:
-        """Every question for a subject or object once, and some for qualifiers, mixed evenly."""
+        """Every question for a subject or object once, and some for qualifiers and relations, mixed evenly."""
         settings = self._settings
         seed = (settings.train.seed, epoch)
         random = np.random.default_rng(seed)
         main = random.permutation(len(self.main_groups))
         asked = int(len(self._value_groups) * settings.qualifier_questions)
         qualifier = random.permutation(len(self._value_groups))[:asked]
+        asked = int(len(self._relation_groups) * settings.relation_questions)
+        relation = random.permutation(len(self._relation_groups))[:asked]
         count = -(-len(main) // settings.batch)
-        parts = zip(np.array_split(main, count), np.array_split(qualifier, count), strict=True)
-        return [QuestionBatch(seed=(*seed, i), main=m, qualifier=q) for i, (m, q) in enumerate(parts)]
+        parts = zip(*(np.array_split(part, count) for part in (main, qualifier, relation)), strict=True)
+        return [
+            QuestionBatch(seed=(*seed, i), main=m, qualifier=q, relation=r)
+            for i, (m, q, r) in enumerate(parts)
+        ]
 
     def weight(self, batch: QuestionBatch) -> float:
         """The number of questions."""
-        return len(batch.main) + len(batch.qualifier)
+        return len(batch.main) + len(batch.qualifier) + len(batch.relation)
 
     def load(self, batch: QuestionBatch) -> LoadedQuestions[Tensor]:
         """The graph that the batch may see, its questions and their answers."""
@@ -108,15 +120,19 @@ class KgJob:
         random = np.random.default_rng(batch.seed)
         seen = random.random(len(self._statements)) >= settings.drop_statements
         if settings.hide_asked:
-            for groups, chosen in ((self.main_groups, batch.main), (self._value_groups, batch.qualifier)):
+            for groups, chosen in (
+                (self.main_groups, batch.main),
+                (self._value_groups, batch.qualifier),
+                (self._relation_groups, batch.relation),
+            ):
                 seen[groups.statement[groups.answers(chosen)[1]]] = False
         given = random.random(len(self._statements.value)) >= settings.drop_qualifiers
+        shortened = self._statements.with_qualifiers(given)
         loaded = LoadedQuestions(
             graph=self._whole_graph if seen.all() else self.trained.model.plan(self._statements[seen]),
-            main=_ask(
-                self._statements.with_qualifiers(given), self.main_groups, batch.main, self._candidates
-            ),
+            main=_ask(shortened, self.main_groups, batch.main, self._candidates),
             qualifier=_ask(self._statements, self._value_groups, batch.qualifier, self._values),
+            relation=_ask(shortened, self._relation_groups, batch.relation, self._relations),
         )
         return to_tensors(loaded, "cpu")
 
@@ -126,21 +142,26 @@ class KgJob:
         return self.trained.model.plan(self._statements)
 
     def loss(self, tensors: LoadedQuestions[Tensor]) -> tuple[Tensor, Mapping[str, float]]:
-        """The loss of both kinds of questions, summed."""
+        """The loss of all kinds of questions, summed."""
         model = self.trained.model
         device = model.entity.device
         batch = to_tensors(tensors, device)
         table = model.encode(batch.graph)
         losses = []
-        for asked, candidates in ((batch.main, self._candidates), (batch.qualifier, self._values)):
+        for asked, candidates, vectors in (
+            (batch.main, self._candidates, table.entities),
+            (batch.qualifier, self._values, table.entities),
+            (batch.relation, self._relations, table.relations),
+        ):
             if len(asked.tokens.blank) == 0:
                 losses.append(table.entities.new_zeros(()))
                 continue
             z = model.read(table, asked.tokens)
-            x = F.embedding(torch.as_tensor(candidates, device=device), table.entities)
+            x = F.embedding(torch.as_tensor(candidates, device=device), vectors)
             losses.append(candidate_loss(self._settings.loss, z, x, asked.row, asked.column))
         model.questions_seen += len(batch.main.tokens.blank)
-        return losses[0] + losses[1], {"qualifier": float(losses[1].detach())}
+        logged = {"qualifier": float(losses[1].detach()), "relation": float(losses[2].detach())}
+        return losses[0] + losses[1] + losses[2], logged
 
     def validate(self) -> Mapping[str, float]:
         """Filtered ranks on validation statements, or the progress of the run if none are held out."""
