@@ -163,3 +163,20 @@ def test_the_heuristic_needs_no_torch(data: str):
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1].endswith("known")
+
+
+def test_statements_can_be_added_for_one_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    (tmp_path / "facts.csv").write_text("head,relation,tail\nfilm,award,Oscar\nplay,award,Tony\n")
+    (tmp_path / "more.csv").write_text("head,relation,tail\nopera,award,Globe\n")
+    complete(
+        "opera | award | ?",
+        model="heuristic",
+        data=str(tmp_path / "facts.csv"),
+        with_=tmp_path / "more.csv",
+        json=True,
+    )
+    (answer,) = json.loads(capsys.readouterr().out)["answers"]
+    assert (answer["id"], answer["known"]) == ("Globe", "known")
+    with pytest.raises(SystemExit):
+        complete("opera | award | ?", model="demo", with_=tmp_path / "more.csv")
+    assert "the model was not trained on the relations award" in capsys.readouterr().err

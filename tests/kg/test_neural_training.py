@@ -302,3 +302,15 @@ def test_what_cannot_be_evaluated_is_said(model, export, message, folder: Path, 
     with pytest.raises(SystemExit):
         evaluate(model=model, data=str(folder), export=export)
     assert message in capsys.readouterr().err
+
+
+def test_without_the_graph_the_encoder_reads_no_statement(tmp_path: Path):
+    heat, none = new_model(ALL), new_model(ALL, NoEncoder(dim=16))
+    questions = Questions(ALL[:5], np.ones(5, int))
+    for trained, changes in ((heat, True), (none, False)):
+        scores = [scorer_for(trained, ALL, without_graph=w).logits(questions) for w in (False, True)]
+        assert np.array_equal(scores[0], scores[1]) != changes
+    alone = replace(heat, statements=ALL[:0])
+    np.testing.assert_array_equal(
+        ModelScorer(alone).logits(questions), ModelScorer(heat, without_graph=True).logits(questions)
+    )

@@ -171,6 +171,11 @@ kg.command(
     help_epilogue=examples_of("kg train"),
 )
 kg.command(
+    "hyperheat.cli.kg_tune:tune",
+    help="Search for better settings of a recipe.",
+    help_epilogue=examples_of("kg tune"),
+)
+kg.command(
     "hyperheat.cli.kg:calibrate",
     help="Calibrate the probabilities of a model on held-out statements.",
     help_epilogue=examples_of("kg calibrate"),

@@ -72,6 +72,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "kg import": ("hyperheat kg import statements.csv --to data/",),
     "kg train": ("hyperheat kg train --data data/ --out run/",),
+    "kg tune": (
+        "hyperheat kg tune --data data/ --out search/ --recipe heat --minutes 60",
+        "hyperheat kg tune --data data/ --out search/ --minutes 60 --vary train.lr=1e-3,2e-3 model.skip=none,0.1",
+    ),
     "kg calibrate": ("hyperheat kg calibrate --model run/best --data data/",),
     "kg complete": ("hyperheat kg complete --model run/best 'Albert Einstein | educated at | ?'",),
     "kg demo": ("hyperheat kg demo",),

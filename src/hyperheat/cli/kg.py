@@ -73,7 +73,7 @@ def train(
     out
         The folder of the run: best/ is the model, metrics.jsonl the log, checkpoints/ what --resume needs.
     recipe
-        heat, heat-crossatt, heat-labels, no-encoder, stare, published-stare, published-heat or smallest.
+        heat, heat-crossatt, heat-labels, heat-unseen, no-encoder, stare, published-stare, published-heat or smallest.
     set
         Settings that differ from the recipe, such as train_on=train model.encoder.dim=64 train.max_minutes=30.
     labels
@@ -103,6 +103,7 @@ def evaluate(
     without_leaks: bool = False,
     ask: Literal["main", "values", "relations"] = "main",
     by: Literal["qualifiers", "degree", "relation"] = "qualifiers",
+    without_graph: bool = False,
     export: Path | None = None,
     json: bool = False,
 ) -> None:
@@ -130,6 +131,8 @@ def evaluate(
     by
         Group the ranks by the number of qualifiers, by relation, or by the degree of the answer: the number of training
         statements that it is in.
+    without_graph
+        Hide all statements from the encoder, to see what the graph is worth.
     export
         Write the vectors of entities and relations to this .safetensors or .parquet file.
     json
@@ -144,7 +147,7 @@ def evaluate(
             without_leaks=without_leaks,
             ask=ask,
         )
-        evaluation, identity = _evaluate(model, data, protocol, by, export)
+        evaluation, identity = _evaluate(model, data, protocol, by, without_graph, export)
     except (ValueError, OSError, ImportError) as error:
         fail(error)
     if json:
@@ -155,12 +158,14 @@ def evaluate(
 
 
 def _evaluate(
-    model: str, data: str, protocol: kg.Protocol, by: "Breakdown", export: Path | None
+    model: str, data: str, protocol: kg.Protocol, by: "Breakdown", without_graph: bool, export: Path | None
 ) -> tuple["RankEvaluation", dict[str, Any]]:
     """The ranks, and what identifies the model; its vectors are written on the way."""
     if model == "heuristic":
         if export is not None:
             raise ValueError("--export: the heuristic has no vectors")
+        if without_graph:
+            raise ValueError("--without-graph: the heuristic has nothing but the graph")
         return kg.evaluate(model, data, protocol, by=by), {"weights_sha256": None, "parameters": 0}
     from hyperheat.files import file_sha256
 
@@ -171,7 +176,7 @@ def _evaluate(
     if export is not None:
         export_embeddings(trained, export)
     digest = file_sha256(folder / "model.safetensors")
-    evaluation = kg.evaluate(trained, data, protocol, by=by)
+    evaluation = kg.evaluate(trained, data, protocol, by=by, without_graph=without_graph)
     return evaluation, {"weights_sha256": digest, "parameters": trained.parameters}
 
 
@@ -214,6 +219,7 @@ def complete(
     explain: int | None = None,
     batch: Path | None = None,
     labels: Path | None = None,
+    with_: Annotated[Path | None, Parameter(name=["--with"])] = None,
     json: bool = False,
 ) -> None:
     r"""Fill in the blank of a statement such as 'Albert Einstein | educated at | ? | academic degree=PhD'.
@@ -239,6 +245,8 @@ def complete(
         Answers are printed as JSON, one line each.
     labels
         A file with an id, a tab and a label on each line, for a model that has none.
+    with_
+        A file of statements to add to those of the model, without training; they may have entities that it never saw.
     json
         Print one JSON object.
     """
@@ -251,6 +259,8 @@ def complete(
     try:
         asked = None if question is None else parse_question(question)
         completer = kg.load(model, data=data, labels=labels)
+        if with_ is not None:
+            completer = completer.with_statements(kg.read(str(with_)).every())
         asking = _Asking(completer, k, exclude_known, _mask(completer, candidates), explain)
         if asked is not None:
             _write_one(asking, asked, json)

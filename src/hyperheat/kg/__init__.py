@@ -5,17 +5,18 @@
     model = kg.load("demo")  # a small model that comes with the package
     print(model.ask("Albert Einstein | educated at | ? | academic degree=diploma", k=3))
 
-    kg.train("statements/", "run/", recipe="smallest")
-    print(kg.evaluate("run/best", "statements/").ranking.metrics()["both"].mrr)
+    model = kg.fit("statements.csv", recipe="smallest", hold_out=0.1)  # or a data frame
+    print(model.evaluate())
+    model.save("model/")
 
 Read `statements.py` and `questions.py` first: they hold the two types that everything else works on. Trained models need
 torch (`pip install 'hyperheat[train]'`); reading, ranking and the co-occurrence heuristic do not.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from hyperheat.lazy_names import lazy_names
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from hyperheat.kg.completion import Answer, Completer, Completion
     from hyperheat.kg.datasets import StatementDataset, TrainingSplits
     from hyperheat.kg.explanation import Explanation
+    from hyperheat.kg.neural.fitted_model import Embeddings, FittedModel, Neighbour
     from hyperheat.kg.neural.trained_model import TrainedModel
     from hyperheat.kg.questions import Questions
     from hyperheat.kg.ranking import Protocol, RankEvaluation, ScoreFunction
@@ -35,7 +37,10 @@ _HOMES = {
     "Answer": "completion",
     "Completer": "completion",
     "Completion": "completion",
+    "Embeddings": "neural.fitted_model",
     "Explanation": "explanation",
+    "FittedModel": "neural.fitted_model",
+    "Neighbour": "neural.fitted_model",
     "Protocol": "ranking",
     "Questions": "questions",
     "RankEvaluation": "ranking",
@@ -48,7 +53,10 @@ __all__ = [
     "Answer",
     "Completer",
     "Completion",
+    "Embeddings",
     "Explanation",
+    "FittedModel",
+    "Neighbour",
     "Protocol",
     "Questions",
     "RankEvaluation",
@@ -58,6 +66,7 @@ __all__ = [
     "calibrate",
     "complete",
     "evaluate",
+    "fit",
     "load",
     "model_folder",
     "read",
@@ -111,16 +120,11 @@ def load(
     if data is not None:
         raise ValueError(f"data: a trained model has its own statements, got {data}")
     folder = model_folder(model)
-    from hyperheat.kg.neural.trained_model import ModelScorer, load_model
+    from hyperheat.kg.neural.fitted_model import FittedModel
+    from hyperheat.kg.neural.trained_model import load_model
     from hyperheat.kg.temperature import read_temperature
 
-    trained = load_model(folder)
-    return Completer(
-        ModelScorer(trained),
-        trained.statements,
-        {**trained.names.labels, **more},
-        temperature=read_temperature(folder),
-    )
+    return FittedModel(load_model(folder), labels=more, temperature=read_temperature(folder))
 
 
 def complete(
@@ -139,6 +143,66 @@ def complete(
     """
     completer = load(model) if isinstance(model, str | Path) else model
     return completer.ask(question, k=k, exclude_known=exclude_known, candidates=candidates)
+
+
+def fit(
+    data: Any,
+    *,
+    recipe: str = "heat",
+    set: Sequence[str] = (),
+    labels: "str | Path | Mapping[str, str] | None" = None,
+    hold_out: float | None = None,
+    out: str | Path | None = None,
+) -> "FittedModel":
+    """Train a model of statements and return it. Needs torch.
+
+    `data` is a path, the name of a data set, `Statements`, or a data frame (pandas, polars, pyarrow or a mapping of
+    columns) with the columns head, relation, tail and, for qualifiers, `q:degree` and so on. `hold_out` moves a share of
+    the statements to the test split, for `evaluate`. The folder `out` keeps the run; without it nothing is written.
+
+        model = kg.fit(frame, recipe="heat", hold_out=0.1)
+        print(model.evaluate())
+        print(model.predict(questions))
+        model.save("model/")
+    """
+    from tempfile import TemporaryDirectory
+
+    from hyperheat.kg.neural.fitted_model import FittedModel
+    from hyperheat.kg.neural.trained_model import load_model
+    from hyperheat.kg.splitting import hold_out as split
+
+    dataset = _dataset_of(data, labels)
+    if hold_out is not None:
+        dataset = split(dataset, hold_out)
+    with TemporaryDirectory(prefix="hyperheat-") as temporary:
+        folder = Path(temporary) / "run" if out is None else Path(out)
+        train(dataset, folder, recipe=recipe, set=set)
+        return FittedModel(load_model(folder / "best"), labels=dataset.labels, data=dataset)
+
+
+def _dataset_of(data: Any, labels: "str | Path | Mapping[str, str] | None") -> "StatementDataset":
+    """Data of any kind as a data set, with more labels."""
+    from dataclasses import replace
+
+    from hyperheat.kg.datasets import StatementDataset, read_labels
+    from hyperheat.kg.frames import is_frame, statements_of
+    from hyperheat.kg.statements import Statements
+
+    more = read_labels(Path(labels)) if isinstance(labels, str | Path) else dict(labels or {})
+    if isinstance(data, str | Path):
+        data = read(data)
+    elif not isinstance(data, Statements | StatementDataset):
+        if not is_frame(data):
+            raise ValueError(f"data: expected a path, statements or a data frame, got {type(data).__name__}")
+        data = Statements.build(statements_of(data))
+    if isinstance(data, Statements):
+        if not data:
+            raise ValueError("data: expected at least one statement, got none")
+        nothing = data[:0]
+        data = StatementDataset(
+            source="the statements", format="statements", train=data, valid=nothing, test=nothing, labels={}
+        )
+    return replace(data, labels={**data.labels, **more})
 
 
 def train(
@@ -169,6 +233,7 @@ def evaluate(
     protocol: "Protocol | None" = None,
     *,
     by: "Breakdown" = "qualifiers",
+    without_graph: bool = False,
 ) -> "RankEvaluation":
     """Rank the true object and the true subject of every held-out statement; the default is StarE's protocol.
 
@@ -193,7 +258,7 @@ def evaluate(
         from hyperheat.kg.neural.trained_model import load_model, scorer_for
 
         trained = load_model(model_folder(model)) if isinstance(model, str | Path) else model
-        make = partial(scorer_for, trained)
+        make = partial(scorer_for, trained, without_graph=without_graph)
     dataset = read(data) if isinstance(data, str | Path) else data
     return evaluate(dataset, make, STARE if protocol is None else protocol, by)
 

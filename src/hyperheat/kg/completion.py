@@ -15,6 +15,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from hyperheat.kg.explanation import Explainer, Explanation
+from hyperheat.kg.frames import predict
 from hyperheat.kg.glossary import Glossary, UnknownName
 from hyperheat.kg.known_answers import KnownAnswers
 from hyperheat.kg.questions import (
@@ -29,7 +30,7 @@ from hyperheat.kg.questions import (
     join_questions,
     parse_question,
 )
-from hyperheat.kg.statements import Statements
+from hyperheat.kg.statements import Statement, Statements, append
 from hyperheat.kg.temperature import Temperature
 
 __all__ = ["Answer", "Completer", "Completion", "CompletionModel"]
@@ -47,6 +48,10 @@ class CompletionModel(Protocol):
     """Whether the blank may be the value of a qualifier or the relation, too."""
     practice: Practice
     """What it was trained on."""
+
+    def with_statements(self, statements: Statements) -> "CompletionModel":
+        """The same model with these statements, whose tables begin with those of its own."""
+        ...
 
     def logits(self, questions: Questions) -> np.ndarray:
         """Scores of its entities [B, entities], whose softmax is a probability; or of its relations, if asked for."""
@@ -204,6 +209,19 @@ class Completer:
                 allowed=allowed,
                 notes=self._notes(question),
             )
+
+    def predict(self, frame: Any, *, k: int = 1, exclude_known: bool = False) -> Any:
+        """The k best answers to the question in each row of a data frame, as a frame of the same library.
+
+        A row holds head, relation and tail, and `q:` columns for qualifiers; the blank is an empty cell, `?`, or a column
+        that is not there. Answers have the columns row, rank, answer, label, probability, score and known.
+        """
+        return predict(self, frame, k=k, exclude_known=exclude_known)
+
+    def with_statements(self, statements: Statements | Iterable[Statement]) -> "Completer":
+        """The same model with more statements, without training; they may have entities that it never saw."""
+        joined = append(self.statements, statements).distinct()
+        return Completer(self._model.with_statements(joined), joined, self.labels)
 
     def explain(self, completion: Completion, rank: int = 1, *, support: int = 3) -> Explanation:
         """Why the answer of this rank was given: the effect of each qualifier, and so many similar statements."""

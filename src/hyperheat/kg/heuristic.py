@@ -2,8 +2,8 @@
 
     score(c) = sum over e in {the given entity, the qualifiers' values} of P(c | e)  x  (1 if c is known there, else 0.2)
 
-For a blank relation, the score is the sum of the shares of statements that have it: of those with the subject, of those with
-the object, and of those with each qualifier.
+For a blank relation, the score is the sum of the shares of statements that have it: of those with the subject, of those
+with the object, and of those with each qualifier.
 
 P(c | e) is the share of e's training statements that also hold c, in any role; c is known there if it answered the same
 relation in the same direction in training. A trained model that scores lower is broken.
@@ -80,6 +80,10 @@ class Heuristic:
         rows = np.flatnonzero(questions.blank >= FIRST_QUALIFIER)
         self._prefer_known(scores, rows, questions.asked_qualifiers(rows), "value")
         return scores
+
+    def with_statements(self, statements: Statements) -> "Heuristic":
+        """The heuristic of other statements."""
+        return Heuristic(statements)
 
     def logits(self, questions: Questions) -> np.ndarray:
         """The logarithms of the scores, so that softmax gives each entity its share of their sum."""

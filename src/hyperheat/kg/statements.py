@@ -4,7 +4,8 @@ A statement says `subject relation object`, and its qualifiers say more about it
 
     Albert Einstein | educated at | ETH Zurich | academic degree=diploma | academic major=physics
 
-Entities and relations live once in two tables, each sorted; the columns hold indices into them:
+Entities and relations live once in two tables, each sorted (what is appended later follows); the columns hold indices
+into them:
 
     subject, relation, object  [M]    the main triple of each statement
     offsets                    [M+1]  the qualifiers of statement m are offsets[m] .. offsets[m+1]
@@ -28,6 +29,7 @@ from hyperheat.hypergraph import Hypergraph
 __all__ = [
     "Statement",
     "Statements",
+    "append",
     "concatenate",
     "expand",
     "number_rows",
@@ -221,7 +223,8 @@ class Statements:
     def incidences(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The statements as edges `relation(src: subject, obj: object, qualifier: value, ...)`.
 
-        Offsets [M+1] of their incidences, and the entity and the name of each: 0 is src, 1 is obj, 2 + r is the qualifier r.
+        Offsets [M+1] of their incidences, and the entity and the name of each: 0 is src, 1 is obj, 2 + r is the qualifier
+        r.
         """
         offsets = self.offsets + 2 * np.arange(len(self) + 1)
         first = offsets[:-1]
@@ -264,6 +267,30 @@ def concatenate(parts: Sequence[Statements]) -> Statements:
         offsets=np.concatenate([[0], np.cumsum(lengths)]),
         **columns,
     )
+
+
+def append(statements: Statements, more: "Statements | Iterable[Statement]") -> Statements:
+    """One sequence of the statements and some more; new names follow those in the tables, which keep their places."""
+    added = more if isinstance(more, Statements) else Statements.build(more)
+    entities, entity = _joined_table(statements.entities, added.entities)
+    relations, relation = _joined_table(statements.relations, added.relations)
+    moved = replace(
+        added,
+        entities=entities,
+        relations=relations,
+        subject=entity[added.subject],
+        relation=relation[added.relation],
+        object=entity[added.object],
+        qualifier=relation[added.qualifier],
+        value=entity[added.value],
+    )
+    return concatenate([replace(statements, entities=entities, relations=relations), moved])
+
+
+def _joined_table(names: tuple[str, ...], more: tuple[str, ...]) -> tuple[tuple[str, ...], np.ndarray]:
+    """The names followed by those that are new, and the place of each of the second table's."""
+    place = {name: index for index, name in enumerate(dict.fromkeys((*names, *more)))}
+    return tuple(place), np.array([place[name] for name in more], np.int32)
 
 
 def number_rows(*columns: np.ndarray) -> np.ndarray:

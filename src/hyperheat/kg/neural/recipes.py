@@ -76,6 +76,11 @@ def heat_labels() -> KgSettings:
     return _improved(ModelConfig(encoder=encoder, labels=BpeLabels(), skip=_SKIP))
 
 
+def heat_unseen() -> KgSettings:
+    """HEAT for entities that were not in the training data: two layers, nothing past the encoder, ids replaced at random."""
+    return _improved(ModelConfig(encoder=replace(_HEAT, layers=2), unknown=0.5))
+
+
 def no_encoder() -> KgSettings:
     """The decoder alone, in the manner of Hy-Transformer."""
     return _improved(ModelConfig(encoder=NoEncoder(dim=128)))
@@ -143,6 +148,7 @@ RECIPES: dict[str, Callable[[], KgSettings]] = {
     "heat": heat,
     "heat-crossatt": heat_crossatt,
     "heat-labels": heat_labels,
+    "heat-unseen": heat_unseen,
     "no-encoder": no_encoder,
     "stare": stare,
     "published-stare": published_stare,

@@ -5,8 +5,9 @@
     z    = decoder(x, r, question)                           decoder.py, stare.py
     score(c) = z . x_c                                       loss.py
 
-x0 and r0 are learnt per id, and with labels the sum of their tokens is added (labels.py). Dropout on x acts on both sides of
-the product. Letters: N entities, R relations, B questions, D width.
+x0 and r0 are learnt per id, and with labels the sum of their tokens is added (labels.py). With `unknown`, some ids are
+replaced by a shared vector in every training step, so that the encoder learns to tell entities by their statements.
+Dropout on x acts on both sides of the product. Letters: N entities, R relations, B questions, D width.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,6 +42,8 @@ class ModelConfig:
     """of the encoded entities, as tokens and as candidates"""
     skip: float | None = None
     """the first value of g, the share of the encoder's output added to an entity's own vector; None: it replaces that"""
+    unknown: float = 0.0
+    """the share of entities whose id is replaced in a training step by the vector of entities that were never seen"""
 
     def __post_init__(self) -> None:
         if self.encoder.dim % self.decoder.heads:
@@ -49,6 +52,12 @@ class ModelConfig:
             )
         if not 0 <= self.entity_dropout < 1:
             raise ValueError(f"entity_dropout: expected a number from 0 up to 1, got {self.entity_dropout}")
+        if not 0 <= self.unknown <= 1:
+            raise ValueError(f"unknown: expected a share from 0 to 1, got {self.unknown}")
+        if self.unknown and isinstance(self.encoder, NoEncoder):
+            raise ValueError(
+                "unknown: must be 0 without an encoder, which alone could tell such entities apart"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +100,10 @@ class StatementModel(nn.Module):
         self.skip = None if config.skip is None else Skip(dim, config.skip)
         self.dropout = Dropout(config.entity_dropout)
         self.decoder = _DECODERS[type(config.decoder)](config.decoder, dim)
+        self._unknown_share = config.unknown
+        self.unknown = (
+            nn.Parameter(torch.randn(1, dim) * self.entity.detach().std()) if config.unknown else None
+        )
         self.register_buffer("questions_seen", torch.zeros((), dtype=torch.int64))
 
     def plan(self, statements: Statements) -> Any:
@@ -100,6 +113,9 @@ class StatementModel(nn.Module):
     def encode(self, graph: Any) -> Table:
         """The table of all entities [N, D] and relations [2R, D]."""
         entities, relations = self.entity, self.relation
+        if self.unknown is not None and self.training:
+            replaced = torch.rand(len(entities), 1, device=entities.device) < self._unknown_share
+            entities = torch.where(replaced, self.unknown, entities)
         if self.entity_label is not None and self.relation_label is not None:
             entities = entities + self.entity_label()
             relations = relations + self.relation_label().repeat(2, 1)

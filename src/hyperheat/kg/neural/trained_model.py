@@ -145,17 +145,28 @@ def _read(path: Path, build: Callable[[Any], T]) -> T:
 
 
 class ModelScorer:
-    """Scores all entities; the graph is encoded once, at construction."""
+    """Scores all entities; the graph is encoded once, at construction.
+
+    With `without_graph` the encoder reads no statements, which shows what the graph is worth.
+    """
 
     @torch.no_grad()
-    def __init__(self, trained: TrainedModel) -> None:
+    def __init__(self, trained: TrainedModel, *, without_graph: bool = False) -> None:
+        self.trained = trained
         self._model, self._statements = trained.model, trained.statements
         self._device = trained.model.entity.device
-        graph = to_tensors(trained.model.plan(trained.statements), self._device)
+        seen = trained.statements[:0] if without_graph else trained.statements
+        graph = to_tensors(trained.model.plan(seen), self._device)
         self.table = trained.model.encode(graph)
         self.reads_labels = trained.names.tokenizer is not None
         self.practice = trained.practice
         self.asks_all = not isinstance(trained.config.decoder, StareDecoder)
+
+    def with_statements(self, statements: Statements) -> "ModelScorer":
+        """The scorer of the model with these statements in its graph."""
+        from hyperheat.kg.neural.extension import extend_model
+
+        return ModelScorer(extend_model(self.trained, statements))
 
     def __call__(self, questions: Questions) -> np.ndarray:
         """Scores of all entities [B, entities], or of all relations [B, relations] if those are asked for."""
@@ -208,7 +219,7 @@ class ModelScorer:
         return model.pass_by(first, encoded).entities
 
 
-def scorer_for(trained: TrainedModel, training: Statements) -> ModelScorer:
+def scorer_for(trained: TrainedModel, training: Statements, *, without_graph: bool = False) -> ModelScorer:
     """The scorer of a model, which must have been trained on exactly these statements."""
     known = trained.statements
     if (known.entities, known.relations) != (training.entities, training.relations):
@@ -222,7 +233,7 @@ def scorer_for(trained: TrainedModel, training: Statements) -> ModelScorer:
             f"the model was trained on {len(known):,} statements that are not the {len(asked):,} of the protocol; "
             "--train-on must name the splits that it was trained on"
         )
-    return ModelScorer(trained)
+    return ModelScorer(trained, without_graph=without_graph)
 
 
 def export_embeddings(trained: TrainedModel, path: str | Path) -> None:

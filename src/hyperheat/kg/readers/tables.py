@@ -18,7 +18,7 @@ from hyperheat.extras import require
 from hyperheat.kg.readers.items import Item, ReadError, raw_lines
 from hyperheat.kg.statements import Statement
 
-__all__ = ["is_header", "read_csv", "read_parquet"]
+__all__ = ["StatementColumns", "is_header", "read_csv", "read_parquet"]
 
 _MAIN = {
     "subject": ("subject", "head", "s", "h"),
@@ -41,7 +41,7 @@ def read_csv(path: Path) -> Iterator[Item]:
     header = next(text, "")
     rows = csv.reader(chain([header], text), delimiter="\t" if "\t" in header else ",", strict=True)
     try:
-        parts = _StatementColumns.of(next(rows))
+        parts = StatementColumns.of(next(rows))
         for cells in rows:
             if any(cell.strip() for cell in cells):
                 yield parts.statement(cells)
@@ -60,7 +60,7 @@ def read_parquet(path: Path) -> Iterator[Item]:
             names = file.schema_arrow.names
             nested = names.index("qualifiers") if "qualifiers" in names else None
             flat = [place for place in range(len(names)) if place != nested]
-            parts = _StatementColumns.of([names[place] for place in flat])
+            parts = StatementColumns.of([names[place] for place in flat])
             for batch in file.iter_batches():
                 cells = zip(*(batch.column(place).to_pylist() for place in flat), strict=True)
                 pairs = [None] * len(batch) if nested is None else batch.column(nested).to_pylist()
@@ -74,7 +74,7 @@ def read_parquet(path: Path) -> Iterator[Item]:
 
 
 @dataclass(frozen=True, slots=True)
-class _StatementColumns:
+class StatementColumns:
     """Where a table holds the parts of a statement."""
 
     width: int
@@ -82,7 +82,7 @@ class _StatementColumns:
     qualifiers: tuple[tuple[str, int], ...]
 
     @classmethod
-    def of(cls, header: Sequence[str]) -> "_StatementColumns":
+    def of(cls, header: Sequence[str]) -> "StatementColumns":
         """Find the columns by name; unknown names are refused."""
         names = [name.strip() for name in header]
         main = []
@@ -100,6 +100,13 @@ class _StatementColumns:
         qualifiers = tuple((name[2:], index) for name, index in others)
         return cls(len(names), (main[0], main[1], main[2]), qualifiers)
 
+    @staticmethod
+    def lacking(header: Sequence[str]) -> str | None:
+        """The main column that a table lacks, if it has the two others."""
+        names = {name.strip().lower() for name in header}
+        lacking = [part for part, spellings in _MAIN.items() if names.isdisjoint(spellings)]
+        return lacking[0] if len(lacking) == 1 else None
+
     def statement(self, cells: Sequence[str | None]) -> Statement:
         """The statement of a row."""
         if len(cells) != self.width:
@@ -113,7 +120,7 @@ class _StatementColumns:
 
 
 def _with_nested(
-    parts: _StatementColumns, cells: tuple[Any, ...], nested: list[dict[str, Any]] | None
+    parts: StatementColumns, cells: tuple[Any, ...], nested: list[dict[str, Any]] | None
 ) -> Statement:
     """The statement of a row of Parquet, whose `qualifiers` may hold more pairs."""
     for cell in cells:

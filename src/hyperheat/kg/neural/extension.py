@@ -1,0 +1,50 @@
+"""A trained model with statements that it was not trained on, and entities that it never saw.
+
+A new entity begins as the vector of unknown entities, which a model with `unknown` above 0 has learnt, plus the vector of
+its label where labels are read; the encoder tells it from others by the statements around it. All weights stay as they
+are.
+"""
+
+from dataclasses import replace
+
+import torch
+
+from hyperheat.kg.neural.graph_encoders import NoEncoder
+from hyperheat.kg.neural.statement_model import StatementModel
+from hyperheat.kg.neural.trained_model import TrainedModel
+from hyperheat.kg.statements import Statements
+
+__all__ = ["extend_model"]
+
+_SHOWN = 5
+
+
+@torch.no_grad()
+def extend_model(trained: TrainedModel, statements: Statements) -> TrainedModel:
+    """The model with these statements in its graph; their tables begin with those of the model."""
+    names = trained.names
+    if new := statements.relations[len(names.relations) :]:
+        raise ValueError(f"with_statements: the model was not trained on the relations {_listed(new)}")
+    new = statements.entities[len(names.entities) :]
+    before = trained.model
+    if new and isinstance(trained.config.encoder, NoEncoder):
+        raise ValueError(
+            f"with_statements: a model without an encoder cannot tell new entities from their statements: {_listed(new)}"
+        )
+    if new and before.unknown is None and before.entity_label is None:
+        raise ValueError(
+            f"with_statements: the model has no vector for entities that it was not trained on: {_listed(new)}; "
+            "train it with model.unknown above 0"
+        )
+    names = replace(names, entities=statements.entities)
+    model = StatementModel(trained.config, names)
+    weights = dict(before.state_dict())
+    first = before.entity.new_zeros(1, before.entity.shape[1]) if before.unknown is None else before.unknown
+    weights["entity"] = torch.cat([before.entity, first.expand(len(new), -1)])
+    model.to(before.entity.dtype).to(before.entity.device).load_state_dict(weights)
+    model.eval()
+    return replace(trained, names=names, statements=statements.distinct(), model=model)
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else "")
