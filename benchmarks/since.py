@@ -18,7 +18,8 @@ from typing import Any
 from benchmarks.changed_code import BugCode, read_bugs, read_commits, scan_changed
 from benchmarks.command import Positive, fail, run
 from hyperheat.check.changes import Changes
-from hyperheat.check.old_versions import changed_functions, find_rises
+from hyperheat.check.filters import changed_functions
+from hyperheat.check.old_versions import find_rises
 from hyperheat.check.rises import MARGIN
 from hyperheat.check.scanned_files import ScannedFile
 from hyperheat.detector.calibration import TIERS, Calibration
