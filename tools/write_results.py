@@ -2,6 +2,7 @@
 
 `python -m benchmarks... --json` makes these, `tools/collect_bugs.py` those of trained detectors, `tools/released_page.py` those of released
 bugs, `tools/collect_check.py` and `benchmarks.why` those of the checker and `tools/collect_kg.py` those of trained models of statements.
+`hyperheat reproduce page` makes those of the paper's tables.
 """
 
 import json
@@ -21,6 +22,8 @@ from released_page import released_section
 from settings_table import settings_table
 from since_section import since_section
 from tables import fixes_command, number, percent, table
+
+from hyperheat.reproduce.tables_page import read_page_records, tables_page
 
 FOLDER = Path(__file__).parents[1] / "docs" / "results"
 
@@ -360,6 +363,7 @@ PAGES = {
             *since_section(_read("since")),
         ]
     ),
+    "tables.md": lambda: tables_page(read_page_records(FOLDER / "tables.json")),
     "kg.md": lambda: kg_page(*map(_read, ("kg", "kg-runs", "kg-speed", "kg-speed-plain"))),
 }
 

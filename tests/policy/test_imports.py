@@ -55,8 +55,22 @@ MAY_IMPORT = {
         *("alarm_rate", "hypergraph", "pycode", "detector", "check", "workers", "report", "kg"),
     },
     "lsp": {"check", "detector", "report", "spelling", "visible_text", "workers"},
+    "reproduce": {
+        *(
+            "files",
+            "configuration",
+            "progress",
+            "spelling",
+            "tensors",
+            "nn",
+            "train",
+            "detector",
+            "bugs",
+            "kg",
+        ),
+    },
     "cli": {
-        *("lsp", "hypergraph", "nn", "pycode", "rewrites", "train", "bugs", "kg", "report"),
+        *("reproduce", "lsp", "hypergraph", "nn", "pycode", "rewrites", "train", "bugs", "kg", "report"),
         *("alarm_rate", "check", "detector", "files", "spelling", "configuration", "workers", "progress"),
         *("visible_text", "web", "extras"),
     },

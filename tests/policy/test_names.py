@@ -21,6 +21,7 @@ MODULES: dict[str, str] = {
     "kg": "a package, and the commands that call it",
     "lsp": "a package, and the command that calls it",
     "recipes": "both tasks have them, and their packages are built alike",
+    "reproduce": "a package, and the command that calls it",
     "training": "both tasks have it, and their packages are built alike",
 }
 """Names of several modules or packages, each with the reason."""

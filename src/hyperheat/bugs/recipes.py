@@ -46,6 +46,8 @@ class BugSettings:
     """Of the loss of the rewrite beside that of the location."""
     validation: int = 1_000
     """Samples of the validation split that are looked at during training."""
+    validation_largest: int | None = None
+    """Nodes of the largest function that is looked at; all are unless given."""
     train: TrainSettings
 
     def __post_init__(self) -> None:
@@ -55,8 +57,10 @@ class BugSettings:
                 raise ValueError(f"{name}: expected an int of at least 1, got {value!r}")
         if type(self.dense_steps) is not int or self.dense_steps < 0:
             raise ValueError(f"dense_steps: expected an int of at least 0, got {self.dense_steps!r}")
-        if self.largest is not None and (type(self.largest) is not int or self.largest < 1):
-            raise ValueError(f"largest: expected an int of at least 1 or None, got {self.largest!r}")
+        for name in ("largest", "validation_largest"):
+            value = getattr(self, name)
+            if value is not None and (type(value) is not int or value < 1):
+                raise ValueError(f"{name}: expected an int of at least 1 or None, got {value!r}")
         for name in ("repair_weight", "clean_per_real", "planted_per_real", "unsure_weight", "focal"):
             if not 0 <= getattr(self, name) < math.inf:
                 raise ValueError(f"{name}: expected a number of at least 0, got {getattr(self, name)!r}")

@@ -118,6 +118,8 @@ class BugJob:
         unsure = self._curriculum.real & ~self._curriculum.clean & ~self._train.having(LIKELY)
         self._weight = np.where(unsure, settings.unsure_weight, 1.0).astype(np.float32)
         held_out = ~self._valid.having(DENSE)
+        if settings.validation_largest is not None:
+            held_out &= self._valid.sizes() <= settings.validation_largest
         is_real = _are_real(splits[1])
         self._validation = {
             prefix: _some(np.flatnonzero(held_out & chosen), settings.validation)

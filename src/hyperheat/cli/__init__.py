@@ -112,6 +112,15 @@ app.command(
     help="Show the hypergraph of Python functions.",
     help_epilogue=examples_of("graph"),
 )
+app.command(
+    "hyperheat.cli.reproduce:reproduce",
+    help=(
+        "Train and measure rows of the paper's tables.\n\n"
+        "Rows are made from nothing, data included, and end with their figures beside the paper's. Finished rows are not "
+        "run again, and a run that was stopped is continued by the same command."
+    ),
+    help_epilogue=examples_of("reproduce"),
+)
 bugs.command(
     "hyperheat.cli.bug_data:corpus",
     help="Make functions with and without a bug from packages.",

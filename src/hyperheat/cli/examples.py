@@ -43,6 +43,12 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "hyperheat graph src/shop.py:total",
         "hyperheat graph src/shop.py:total --format svg --relation CtrlF > total.svg",
     ),
+    "reproduce": (
+        "hyperheat reproduce table2 --row no-qualifiers --budget 5",
+        "hyperheat reproduce table1 --row gnn --seed 1 --set train.lr=1e-3",
+        "hyperheat reproduce all --budget 600",
+        "hyperheat reproduce page --out docs/results",
+    ),
     "bugs": (
         "hyperheat bugs corpus --source src/ --out corpus/",
         "hyperheat bugs train --data corpus/ --out run/ --recipe heat",
