@@ -134,6 +134,7 @@ def test_a_run_that_the_budget_ends_is_continued(
     corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("hyperheat.reproduce.running._RESERVED", 1000.0)  # no time is left
+    monkeypatch.setattr("hyperheat.reproduce.running._LEAST_SECONDS", 0.3)
     words = ("table1", "--row", "heat", "--data", corpus, "--samples", 400, "--work", tmp_path)
     reproduce(*words, "--budget", 1)
     shown = capsys.readouterr()
@@ -144,6 +145,20 @@ def test_a_run_that_the_budget_ends_is_continued(
     reproduce(*words)
     (record,) = read_records(tmp_path)
     assert record.samples == 400
+    assert record.settings["train"]["max_minutes"] is None  # its learning rate has not fallen with the time
+
+
+def test_a_cut_run_that_becomes_much_slower_ends_with_fewer_samples(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("hyperheat.reproduce.running.measure_rate", lambda job: 2_400.0)
+    monkeypatch.setattr("hyperheat.reproduce.running._RESERVED", 0.0)
+    monkeypatch.setattr("hyperheat.reproduce.running._PATIENCE", 0.03)
+    monkeypatch.setattr("hyperheat.reproduce.running.whole_samples", lambda row, size: 100_000)
+    reproduce("table1", "--row", "heat", "--data", corpus, "--work", tmp_path, "--budget", 0.5)
+    (record,) = read_records(tmp_path)
+    assert record.samples == record.samples_seen < 50_000
+    assert record.steps < record.settings["train"]["max_steps"]
 
 
 def test_a_table_is_made_row_by_row_and_ends_with_its_page(

@@ -4,10 +4,14 @@ A run that the budget has no time for is cut: it sees a fixed part of its sample
 zero as it does in a complete run.
 """
 
+import os
 import platform
 import shlex
+import signal
+import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -23,7 +27,7 @@ from hyperheat.reproduce.budgets import fitting_samples
 from hyperheat.reproduce.metering import MeteredJob, measure_rate, steps_until
 from hyperheat.reproduce.paper_tables import TableName, TableRow, task_of, whole_samples
 from hyperheat.reproduce.row_records import RowRecord, find_record, read_records, run_name, write_record
-from hyperheat.train import Job, TrainSettings, fit, read_metrics
+from hyperheat.train import Job, TrainOutcome, TrainSettings, fit, read_metrics
 from hyperheat.train.checkpoint import latest, read_checkpoint
 
 __all__ = ["RowOrder", "RowTask", "run_row"]
@@ -35,6 +39,12 @@ _SLOWER = 1.2
 """How much slower training is than measured in the beginning: updates, validation, checkpoints."""
 _RESERVED = 30.0
 """Seconds that are kept for measuring the model."""
+_LEAST_SECONDS = 3.0
+"""Of training in one go, however short the budget is."""
+_CUT_SECONDS = 60.0
+"""Of the training of a cut run, however short the budget is."""
+_PATIENCE = 1.5
+"""How much longer than planned a cut run may take."""
 
 
 class RowTask(Protocol):
@@ -133,6 +143,7 @@ def run_row(order: RowOrder, task: RowTask, say: Callable[[str], None]) -> RowRe
 def _train(
     order: RowOrder, task: RowTask, records: Sequence[RowRecord], whole: int, say: Callable[[str], None]
 ) -> tuple[str, RowRecord | None]:
+    """The name of a run, and its record if it has come to its end."""
     identity = order.identity(task)
     begun = None if order.deadline is None else _begun(order, identity)
     job = task.make_job(order.work / "runs" / run_name(**identity, samples=begun or whole))
@@ -149,54 +160,99 @@ def _train(
         kept = latest(run)
         metered = MeteredJob(job, kept)
         settings = _schedule(task.settings.train, steps_until(job, samples))
-        if order.deadline is not None and (begun or order.samples):
-            left = max(order.deadline - _RESERVED - time.monotonic(), 1.0)
-            settings = replace(settings, max_minutes=(_seconds_until_now(run) + left) / 60)
         say(
             f"{order.row.name}, seed {order.seed}: {'going on with' if kept else 'training on'} {samples:,} "
             f"samples ({settings.max_steps:,} steps), {_parameters(job):,} parameters"
         )
-        outcome = fit(metered, settings, run, resume=run.exists())
+        may_pause = order.samples is not None or samples == whole
+        if order.deadline is not None and not may_pause:
+            settings = replace(settings, max_minutes=_latest_end(order.deadline, run))
+        with _paused_at(order.deadline if may_pause else None) as pause:
+            outcome = fit(metered, settings, run, resume=run.exists())
         if outcome.ended_by == "signal":
-            raise KeyboardInterrupt
-        if outcome.ended_by == "max_minutes":
+            if not pause.is_set():
+                raise KeyboardInterrupt
             say("the budget is used up; run the same command again to go on")
             return name, None
-        usage = metered.usage()
-        valid, inference, parameters = task.measure(run / "best", briefly=samples < whole)
-        record = RowRecord(
-            **{key: value for key, value in identity.items() if key != "data"},
-            samples=samples,
-            whole=whole,
-            samples_seen=round(outcome.samples),
-            steps=outcome.step,
-            data=dict(task.data),
-            settings={**task.describe_settings(), "train": _plain_training(settings)},
-            parameters=parameters,
-            minutes=round(outcome.seconds / 60, 2),
-            processor_seconds=round(usage.processor_seconds, 1),
-            training_samples_per_second=round(
-                outcome.samples / (usage.processor_seconds - usage.validation_seconds), 1
-            ),
-            inference_samples_per_second=round(inference, 1),
-            peak_mb=usage.peak_mb,
-            valid=valid,
-            curve=[
-                {
-                    "samples": record["samples"],
-                    "seconds": record["seconds"],
-                    **task.curve_point(record["valid"]),
-                }
-                for record in read_metrics(run / "metrics.jsonl")
-                if "valid" in record
-            ],
-            command=order.command(task, samples),
-            hyperheat=hyperheat.__version__,
-            python=platform.python_version(),
-            torch=str(torch.__version__),
-        )
+        record = _record(order, task, run, metered, outcome, settings, samples=samples, whole=whole)
         write_record(order.work, name, record)
     return name, record
+
+
+def _record(
+    order: RowOrder,
+    task: RowTask,
+    run: Path,
+    metered: MeteredJob[Any, Any],
+    outcome: TrainOutcome,
+    settings: TrainSettings,
+    *,
+    samples: int,
+    whole: int,
+) -> RowRecord:
+    usage = metered.usage()
+    valid, inference, parameters = task.measure(run / "best", briefly=samples < whole)
+    ended_early = outcome.ended_by == "max_minutes"
+    identity = {key: value for key, value in order.identity(task).items() if key != "data"}
+    return RowRecord(
+        **identity,
+        samples=round(outcome.samples) if ended_early else samples,
+        whole=whole,
+        samples_seen=round(outcome.samples),
+        steps=outcome.step,
+        data=dict(task.data),
+        settings={**task.describe_settings(), "train": to_dict(settings)},
+        parameters=parameters,
+        minutes=round(outcome.seconds / 60, 2),
+        processor_seconds=round(usage.processor_seconds, 1),
+        training_samples_per_second=round(
+            outcome.samples / (usage.processor_seconds - usage.validation_seconds), 1
+        ),
+        inference_samples_per_second=round(inference, 1),
+        peak_mb=usage.peak_mb,
+        valid=valid,
+        curve=[
+            {"samples": record["samples"], "seconds": record["seconds"], **task.curve_point(record["valid"])}
+            for record in read_metrics(run / "metrics.jsonl")
+            if "valid" in record
+        ],
+        command=order.command(task, samples),
+        hyperheat=hyperheat.__version__,
+        python=platform.python_version(),
+        torch=str(torch.__version__),
+    )
+
+
+def _latest_end(deadline: float, run: Path) -> float:
+    """The minutes after which a cut run ends even if it has become much slower than it was when it was planned.
+
+    The learning rate then falls with the time, and the run sees fewer samples than planned.
+    """
+    kept = latest(run)
+    before = 0.0 if kept is None else read_checkpoint(kept)[0].seconds
+    left = max(deadline - _RESERVED - time.monotonic(), _CUT_SECONDS)
+    return (before + _PATIENCE * left) / 60
+
+
+@contextmanager
+def _paused_at(deadline: float | None) -> Iterator[threading.Event]:
+    """Stop the training inside at a time, as Ctrl-C would; the event tells that it was this."""
+    pause = threading.Event()
+
+    def stop() -> None:
+        pause.set()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    if deadline is None:
+        yield pause
+        return
+    timer = threading.Timer(max(deadline - _RESERVED - time.monotonic(), _LEAST_SECONDS), stop)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield pause
+    finally:
+        timer.cancel()
 
 
 def _begun(order: RowOrder, identity: Mapping[str, Any]) -> int | None:
@@ -233,16 +289,6 @@ def _schedule(train: TrainSettings, steps: int) -> TrainSettings:
         warmup=min(round(_WARMUP * steps), steps - 1) if train.warmup else 0,
         validate_every=max(1, -(-steps // _VALIDATIONS)),
     )
-
-
-def _plain_training(settings: TrainSettings) -> dict[str, Any]:
-    return to_dict(replace(settings, max_minutes=None))
-
-
-def _seconds_until_now(run: Path) -> float:
-    """The running time of a run until its last checkpoint."""
-    kept = latest(run)
-    return 0.0 if kept is None else read_checkpoint(kept)[0].seconds
 
 
 def _parameters(job: Job[Any, Any]) -> int:
