@@ -19,7 +19,19 @@ from hyperheat.train.checkpoint import latest
 
 __all__ = ["KgRowTask"]
 
-_PLANNED = ("train.max_steps", "train.max_epochs", "train.max_samples", "train.max_minutes", "train.seed")
+_PLANNED = {
+    f"train.{name}"
+    for name in (
+        "max_steps",
+        "max_epochs",
+        "max_samples",
+        "max_minutes",
+        "max_core_minutes",
+        "seed",
+        "threads",
+    )
+} | {"train_on"}
+"""Settings that the row, the samples and `--final` decide."""
 
 
 class KgRowTask:
@@ -46,7 +58,7 @@ class KgRowTask:
         """What decides the model."""
         for change in self._changes:
             key = change.partition("=")[0].strip()
-            if key in _PLANNED or key == "train_on":
+            if key in _PLANNED:
                 raise ValueError(
                     f"--set: {key} cannot be set, since the row, the samples and --final decide it"
                 )

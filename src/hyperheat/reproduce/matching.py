@@ -26,7 +26,8 @@ _NEAR = 0.06
 _HEADS = 8
 _WIDEST = 512
 _PLANNED = {
-    *(f"train.{name}" for name in ("max_steps", "max_epochs", "max_samples", "max_minutes", "seed")),
+    *(f"train.{name}" for name in ("max_steps", "max_epochs", "max_samples", "max_minutes")),
+    *("train.max_core_minutes", "train.seed"),
     *(f"train.{name}" for name in ("warmup", "validate_every", "threads")),
     *("largest", "validation_largest", "binarise"),
 }
