@@ -195,6 +195,11 @@ kg.command(
     help_epilogue=examples_of("kg complete"),
 )
 kg.command(
+    "hyperheat.cli.kg_lint:lint",
+    help="List the statements that look wrong.",
+    help_epilogue=examples_of("kg lint"),
+)
+kg.command(
     "hyperheat.cli.kg:demo",
     help="Ask the small model that comes with the package.",
     help_epilogue=examples_of("kg demo"),

@@ -84,6 +84,11 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "kg calibrate": ("hyperheat kg calibrate --model run/best --data data/",),
     "kg complete": ("hyperheat kg complete --model run/best 'Albert Einstein | educated at | ?'",),
+    "kg lint": (
+        "hyperheat kg lint data/",
+        "hyperheat kg lint data/ --output-format sarif --output suspects.sarif",
+        "hyperheat kg lint data/ --plant 100",
+    ),
     "kg demo": ("hyperheat kg demo",),
     "kg eval": ("hyperheat kg eval --model run/best --data data/",),
 }

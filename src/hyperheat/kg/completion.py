@@ -227,6 +227,10 @@ class Completer:
         """Why the answer of this rank was given: the effect of each qualifier, and so many similar statements."""
         return self._explainer.explain(completion, rank, support=support)
 
+    def nearest(self, statement: Statement, count: int) -> tuple[Statement, ...]:
+        """The known statements that share most with a statement whose names are ids of the model, nearest first."""
+        return self._explainer.nearest(statement, count)
+
     @cached_property
     def _explainer(self) -> Explainer:
         return Explainer(self)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hyperheat.kg.questions import Questions
-from hyperheat.kg.statements import Statement, Statements, expand
+from hyperheat.kg.statements import Statement, Statements, append, expand
 
 if TYPE_CHECKING:  # which itself needs this module
     from hyperheat.kg.completion import Answer, Completer, Completion
@@ -90,6 +90,12 @@ class Explainer:
             effects=self._effects(completion, question, found),
             support=self._support(question.filled(np.array([found])), support),
         )
+
+    def nearest(self, statement: Statement, count: int) -> tuple[Statement, ...]:
+        """The known statements that share most with a statement whose names are ids of the model."""
+        known = self._completer.statements
+        rows, _ = self._parts.nearest(append(known, [statement])[len(known) :], count)
+        return tuple(known[rows])
 
     def _effects(self, completion: "Completion", question: Questions, found: int) -> tuple[Effect, ...]:
         given = np.flatnonzero(question.given_qualifiers())

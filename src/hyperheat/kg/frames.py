@@ -12,7 +12,7 @@ No library of frames is imported that the caller did not import.
 
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -110,7 +110,7 @@ def _rows(frame: Any, *, lacking: Any = ...) -> Iterator[_Row]:
         yield main, pairs
 
 
-def _columns(frame: Any) -> tuple[list[str], list[Sequence[Any]]]:
+def _columns(frame: Any) -> tuple[list[str], list[list[Any]]]:
     """The names of the columns and their cells, as values of Python."""
     if isinstance(frame, Mapping):
         names, columns = [str(name) for name in frame], [list(column) for column in frame.values()]
@@ -132,7 +132,7 @@ def _columns(frame: Any) -> tuple[list[str], list[Sequence[Any]]]:
     return names, columns
 
 
-def _arrow_columns(table: Any) -> tuple[list[str], list[Sequence[Any]]]:
+def _arrow_columns(table: Any) -> tuple[list[str], list[list[Any]]]:
     return table.column_names, [column.to_pylist() for column in table.columns]
 
 

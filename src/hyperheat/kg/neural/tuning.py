@@ -14,6 +14,7 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -33,6 +34,7 @@ GRID: Mapping[str, Sequence[str]] = {
     "loss.smoothing": ("0.0", "0.1", "0.2"),
 }
 """The settings that are varied unless others are named."""
+_BUDGETS = ("max_steps", "max_epochs", "max_samples", "max_minutes", "max_core_minutes")
 _KEPT = 3  # of so many trials one goes on
 _HELD_OUT = 0.1  # of the training data, where there is no validation split
 
@@ -144,7 +146,7 @@ def _run(
 
 def _shaped(settings: KgSettings, budget: Budget, share: int) -> KgSettings:
     """The settings with a share of the budget, at the end of which alone the model is measured."""
-    limits = {"max_steps": None, "max_epochs": None, "max_samples": None, "max_minutes": None}
+    limits: dict[str, Any] = dict.fromkeys(_BUDGETS)
     warmup = settings.train.warmup
     if budget.steps is not None:
         steps = max(2, budget.steps // share)
