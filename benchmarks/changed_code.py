@@ -48,7 +48,7 @@ class BugCode:
 def scan_changed(data: bytes, path: Path, changes: Changes, detector: Detector) -> ScannedFile:
     """A file as the checker reads it, but only functions that changed are scored."""
     scorer, calibration = load_scorer(detector), detector.calibration
-    file = FoundFile(path.name, path)
+    file = FoundFile(str(path), path)  # two files of a commit may have the same name
 
     def score(sample: Sample) -> SampleScores:
         if problem := scorer.problem(sample):

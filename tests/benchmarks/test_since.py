@@ -92,6 +92,18 @@ def test_only_functions_that_changed_are_scored_and_what_rose_is_told(repo):
     assert figures["alarms"]["A"] == figures["alarms"]["all"] == expected
 
 
+def test_files_of_one_name_in_a_commit_are_told_apart(repo):
+    for name in ("one", "two"):
+        (repo / name).mkdir()
+        (repo / name / "a.py").write_text(GOOD)
+    commit_all(repo)
+    (repo / "one" / "a.py").write_text(BUGGY)
+    (repo / "two" / "a.py").write_text("limit = 1\n\n\n" + BUGGY)
+    commit_all(repo)
+    found = next(measure_commits(read_commits(repo, 1), DETECTOR))
+    assert [(f["confidence"], f["rose"]) for f in found["findings"]] == [(0.9, True)] * 2
+
+
 def test_bugs_are_made_by_reversing_their_fix(tmp_path, monkeypatch):
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w") as file:
