@@ -33,6 +33,8 @@ from hyperheat.train.checkpoint import latest, read_checkpoint
 __all__ = ["RowOrder", "RowTask", "run_row"]
 
 _VALIDATIONS = 8
+_FEW_VALIDATIONS = 3
+"""Of a cut run, which would spend most of its time on them otherwise."""
 _WARMUP = 0.05
 """The share of the steps in which the learning rate rises."""
 _SLOWER = 1.2
@@ -159,7 +161,11 @@ def _train(
     with hold_lock(order.work / "locks" / name, f"another process is running {name}"):
         kept = latest(run)
         metered = MeteredJob(job, kept)
-        settings = _schedule(task.settings.train, steps_until(job, samples))
+        settings = _schedule(
+            task.settings.train,
+            steps_until(job, samples),
+            _FEW_VALIDATIONS if samples < whole else _VALIDATIONS,
+        )
         say(
             f"{order.row.name}, seed {order.seed}: {'going on with' if kept else 'training on'} {samples:,} "
             f"samples ({settings.max_steps:,} steps), {_parameters(job):,} parameters"
@@ -282,12 +288,12 @@ def _samples_in_time(order: RowOrder, job: Job[Any, Any], whole: int, say: Calla
     return samples
 
 
-def _schedule(train: TrainSettings, steps: int) -> TrainSettings:
+def _schedule(train: TrainSettings, steps: int, validations: int) -> TrainSettings:
     return replace(
         train,
         max_steps=steps,
         warmup=min(round(_WARMUP * steps), steps - 1) if train.warmup else 0,
-        validate_every=max(1, -(-steps // _VALIDATIONS)),
+        validate_every=max(1, -(-steps // validations)),
     )
 
 
