@@ -54,7 +54,7 @@ def make_report(
     commented = {file.path: _suppress(file, settings) for file in files}
     changed = {file.path: changed_functions(file, changes) for file in files}
     compared = _compare(files, commented, baseline)
-    in_changed = [finding for finding in compared.new if _stands_in(finding, changed[finding.path])]
+    in_changed = [f for f in compared.new if changes is None or _stands_in(f, changed[f.path])]
     left = in_changed if rises is None else _risen(in_changed, rises)
     unrisen = 0 if rises is None else sum(f in rises.of and not rises.of[f].rose for f in in_changed)
     places = {file.path: CellPlaces(file.cells) for file in files}
