@@ -31,6 +31,7 @@ from hyperheat.detector.batch import collate_samples
 from hyperheat.detector.sample import Sample
 from hyperheat.tensors import BudgetSampler, Vocabulary
 from hyperheat.train.learner import Learner
+from hyperheat.train.run import State
 
 __all__ = ["ENCODERS", "main", "measure_bugs", "measure_encoders", "measure_making"]
 
@@ -127,7 +128,7 @@ def _trainer(
             batch = collate_samples(chosen, detector.view, detector.vocab).to_torch()
             location, repair = losses(detector.model(batch), batch)
             learner.backward((location + settings.repair_weight * repair) / len(chosen))
-            learner.update(0)
+            learner.update(State())
 
     return run
 

@@ -85,8 +85,10 @@ def by_protocol(seeds: Sequence[Sequence[dict[str, Any]]]) -> Evaluations:
 
 
 def protocol_name(protocol: Mapping[str, Any]) -> str:
-    """How a protocol differs from StarE's, in words."""
-    changed = {key: protocol[key] for key, value in asdict(STARE).items() if protocol[key] != value}
+    """How a protocol differs from StarE's, in words; evaluations of earlier versions lack the newer choices."""
+    changed = {
+        key: protocol[key] for key, value in asdict(STARE).items() if protocol.get(key, value) != value
+    }
     words = (
         key.replace("_", " ") + (f" {value}" if value is not True else "") for key, value in changed.items()
     )
@@ -97,7 +99,7 @@ def protocol_options(protocol: Mapping[str, Any]) -> list[str]:
     """What `kg eval` is told to follow a protocol."""
     options = []
     for key, value in asdict(STARE).items():
-        if protocol[key] != value:
+        if protocol.get(key, value) != value:
             option = f"--{_OPTIONS.get(key, key).replace('_', '-')}"
             options.append(option if protocol[key] is True else f"{option} {protocol[key]}")
     return options

@@ -116,9 +116,17 @@ def test_planted_values_are_found_and_counted():
 def test_precision_and_recall_by_hand():
     def suspect(number: int) -> Suspect:
         statement = Statement("a", "r", "b")
-        p = {"given_probability": 0.0, "other_probability": 0.9, "given_rank": 20.0, "other_score": 0.0}
         return Suspect(
-            number=number, statement=statement, slot="object", qualifier=None, given="b", other="c", **p
+            number=number,
+            statement=statement,
+            slot="object",
+            qualifier=None,
+            given="b",
+            other="c",
+            given_probability=0.0,
+            other_probability=0.9,
+            given_rank=20.0,
+            other_score=0.0,
         )
 
     is_wrong = np.array([True, True, False, False, True])

@@ -192,7 +192,7 @@ def test_optional_packages_load_only_when_called():
 def test_names_that_are_not_text_are_refused_with_their_statement(missing, place):
     parts: list = ["a", "r", "b", "q", "x"]
     parts[place] = missing
-    wrong = Statement(*parts[:3], ((parts[3], parts[4]),))
+    wrong = Statement(parts[0], parts[1], parts[2], ((parts[3], parts[4]),))
     with pytest.raises(
         ValueError, match=rf"statement 2: expected text, got {missing!r} in Statement\(subject="
     ):

@@ -38,9 +38,21 @@ def write_json(path: Path, values: Any) -> None:
 
 def evaluation(name: str, protocol: Protocol = STARE) -> dict[str, Any]:
     """What `hyperheat kg eval --json` prints after the name of the model and its weights."""
-    ranking = Ranking(ranks=np.array(RANKS[name], float), num_qualifiers=np.array([0, 1, 1, 2, 0]), tied=1)
+    ranks = np.array(RANKS[name], float)
+    ranking = Ranking(ranks=ranks, answers=np.zeros((2, 5), np.int64), statement=np.arange(5), tied=1)
+    qualifiers = np.broadcast_to([0, 1, 1, 2, 0], ranks.shape)
     made = RankEvaluation(
-        protocol=protocol, dataset="data", sha256="5" * 64, statements=5, candidates=20, ranking=ranking
+        protocol=protocol,
+        dataset="data",
+        sha256="5" * 64,
+        statements=5,
+        candidates=20,
+        ranking=ranking,
+        groups={
+            "0 qualifiers": qualifiers == 0,
+            "1 qualifier": qualifiers == 1,
+            "2 qualifiers": qualifiers == 2,
+        },
     )
     return made.to_json()
 

@@ -16,7 +16,7 @@ torch (`pip install 'hyperheat[train]'`); reading, ranking and the co-occurrence
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from hyperheat.lazy_names import lazy_names
 
@@ -90,6 +90,14 @@ def read(
     from hyperheat.kg.datasets import read_dataset
 
     return read_dataset(source, format, None if labels is None else Path(labels))
+
+
+@overload
+def load(model: str | Path, *, data: None = None, labels: str | Path | None = None) -> "FittedModel": ...
+
+
+@overload
+def load(model: str | Path, *, data: str | Path | None, labels: str | Path | None = None) -> "Completer": ...
 
 
 def load(
