@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from hyperheat.bugs.metrics import Answers, measure, measure_by_kind, precision_recall
+from hyperheat.bugs.metrics import Answers, measure, measure_by_kind, precision_recall, recall_at_alarms
 from hyperheat.detector.sample import NO_BUG
 
 
@@ -44,6 +44,21 @@ def test_what_could_not_be_read_is_wrong_whatever_the_columns_say():
     metrics = measure(answers([(NO_BUG, 0, 1, 1, 0, 1, 1, 0), (0, 0, 1, 1, 1, 1, 1, 1)]))
     assert (metrics.joint, metrics.loc, metrics.repair) == (0, 0, 0)
     assert (metrics.false_alarms, metrics.ece) == (None, None)  # silence is no merit
+
+
+def test_recall_at_some_alarms_in_clean_functions():
+    clean = answers([(NO_BUG, 1, 0, 1, 0, 0.9, number / 200, 0) for number in range(200)])
+    bugs = answers(
+        [
+            (0, 1, 1, 1, 1, 0.9, 0.996, 1),  # surer than all clean functions
+            (0, 1, 1, 1, 1, 0.9, 0.97, 1),  # six of them, 30 per 1,000, are as sure
+            (0, 1, 1, 1, 0, 0.9, 0.999, 0),  # the wrong repair
+            (2, 0, 0, 0, 0, 0.0, 0.999, 1),  # could not be read
+            (NO_BUG, 1, 1, 0, 0, 0.6, 0.99, 0),  # no bug
+        ]
+    )
+    expected = {100: 2 / 4, 30: 2 / 4, 10: 1 / 4, 3: None, 1: None}  # one alarm is 5 per 1,000
+    assert recall_at_alarms(bugs, clean) == expected
 
 
 def test_findings_count_whatever_no_bug_says():

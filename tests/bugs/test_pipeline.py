@@ -112,12 +112,19 @@ def test_the_command_measures_and_draws(corpus, run, tmp_path, capsys):
     )
     assert set(result["by_kind"]) >= {"clean", "variable-misuse"}
     assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
+    assert "recall_at_alarms" not in result
     with pytest.raises(SystemExit):
-        app(arguments)
+        app([*arguments, "--clean", str(corpus), "--json"])
+    recall = json.loads(capsys.readouterr().out)["recall_at_alarms"]
+    assert recall == dict.fromkeys(["100", "30", "10", "3", "1"])  # there are fewer than ten functions
+    with pytest.raises(SystemExit):
+        app([*arguments, "--clean", str(corpus)])
     table = capsys.readouterr().out
     assert "joint" in table
     assert "variable-misuse" in table
     assert "threshold" in table
+    assert "alarms per 1,000 clean functions" in table
+    assert "too few functions" in table
 
 
 def test_the_tool_that_collects_results_reads_a_real_run(corpus, run, capsys):

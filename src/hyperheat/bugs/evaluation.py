@@ -19,11 +19,11 @@ from hyperheat.bugs.metrics import (
 )
 from hyperheat.bugs.trained_detector import TrainedDetector
 from hyperheat.detector.calibration import Calibration
-from hyperheat.detector.sample import NO_BUG, Sample
+from hyperheat.detector.sample import CLEAN, NO_BUG, Sample
 from hyperheat.detector.scorer import Scorer
 from hyperheat.files import whole_file
 
-__all__ = ["Evaluation", "count_tiers", "draw", "evaluate", "select"]
+__all__ = ["Evaluation", "ask_about_clean", "count_tiers", "draw", "evaluate", "select"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,6 +96,16 @@ def evaluate(
         answers=answers,
         parameters=detector.parameters,
     )
+
+
+def ask_about_clean(detector: TrainedDetector | Scorer, data: Dataset) -> Answers:
+    """What the detector says of the samples without a bug."""
+    clean = [index for index, sample in enumerate(data) if sample.kind == CLEAN]
+    if not clean:
+        raise ValueError(
+            f"{data.folder}: expected functions without a bug in the split {data.split!r}, got none"
+        )
+    return evaluate(detector, data, clean).answers
 
 
 def count_tiers(

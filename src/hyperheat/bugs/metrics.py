@@ -20,8 +20,18 @@ import numpy as np
 from hyperheat.detector.sample import CLEAN, NO_BUG
 from hyperheat.rewrites import KINDS
 
-__all__ = ["Answers", "Metrics", "PrecisionRecall", "measure", "measure_by_kind", "precision_recall"]
+__all__ = [
+    "Answers",
+    "Metrics",
+    "PrecisionRecall",
+    "measure",
+    "measure_by_kind",
+    "precision_recall",
+    "recall_at_alarms",
+]
 
+ALARM_RATES = (100, 30, 10, 3, 1)
+"""Alarms per 1,000 functions."""
 _BINS = 50
 
 
@@ -140,6 +150,21 @@ def _quiet_recall(answers: Answers, bugs: int) -> float | None:
     if not len(clean) or not bugs:
         return None
     return float((answers.finding & (answers.confidence > clean[len(clean) // 100])).sum() / bugs)
+
+
+def recall_at_alarms(bugs: Answers, clean: Answers) -> dict[int, float | None]:
+    """The share of bugs whose best finding is right, and surer than all but so many per 1,000 in clean functions.
+
+    None where there are too few clean functions to tell: fewer than make one alarm.
+    """
+    buggy = bugs.select(bugs.kind != NO_BUG)
+    sure = np.sort(np.where(clean.read, clean.confidence, 0.0))[::-1]
+    recall: dict[int, float | None] = {}
+    for rate in ALARM_RATES:
+        most = len(sure) * rate // 1000
+        enough = 0 < most < len(sure)
+        recall[rate] = _mean(buggy.finding & buggy.read & (buggy.confidence > sure[most])) if enough else None
+    return recall
 
 
 def _mean(values: np.ndarray) -> float | None:

@@ -86,6 +86,7 @@ def evaluate(
     tag: Annotated[tuple[str, ...], Parameter(consume_multiple=True)] = (),
     without: Annotated[tuple[str, ...], Parameter(consume_multiple=True)] = (),
     limit: _Positive | None = None,
+    clean: Path | None = None,
     threads: _Positive | None = None,
     png: Path | None = None,
     json: bool = False,
@@ -106,6 +107,9 @@ def evaluate(
         No samples with these tags, such as test for those in test files.
     limit
         The maximum number of samples, drawn at random but always the same ones.
+    clean
+        A folder that bugs corpus wrote: what share of the bugs is found at 100, 30, 10, 3 and 1 alarms per 1,000 of its
+        functions without a bug, those of the same split.
     threads
         The number of threads of torch; by default, as many as it chooses.
     png
@@ -116,8 +120,9 @@ def evaluate(
     import torch
 
     from hyperheat.bugs.dataset import Dataset, draw_indices
-    from hyperheat.bugs.evaluation import count_tiers, draw, select
+    from hyperheat.bugs.evaluation import ask_about_clean, count_tiers, draw, select
     from hyperheat.bugs.evaluation import evaluate as evaluate_detector
+    from hyperheat.bugs.metrics import recall_at_alarms
     from hyperheat.detector.scorer import Scorer
 
     if threads is not None:
@@ -136,6 +141,10 @@ def evaluate(
                 chosen,
                 lambda done, total: progress.show(done / total, f"{done:,} of {total:,} samples"),
             )
+        recall = {}
+        if clean is not None:
+            functions = Dataset(clean, split, pairs=needs_pairs)
+            recall = recall_at_alarms(evaluation.answers, ask_about_clean(detector, functions))
         tiers = {}
         if calibration is not None:
             tiers = count_tiers(evaluation.answers, [samples[index] for index in chosen], calibration)
@@ -146,10 +155,11 @@ def evaluate(
     if json:
         options = {"split": split, "tag": list(tag), "without": list(without), "limit": limit}
         facts = {"weights_sha256": weights, **({"tiers": tiers} if tiers else {})}
+        facts |= {"clean": str(clean), "recall_at_alarms": recall} if recall else {}
         content = {"model": str(model), **facts, "data": str(data), **options, **evaluation.to_json()}
         sys.stdout.write(json_module.dumps(content, indent=1) + "\n")
     else:
-        sys.stdout.write("\n".join([_table(evaluation), *_tiers(tiers)]) + "\n")
+        sys.stdout.write("\n".join([_table(evaluation), *_tiers(tiers), *_alarms(recall)]) + "\n")
 
 
 def export(
@@ -297,6 +307,16 @@ def _load(folder: Path) -> "tuple[TrainedDetector | Scorer, str, Calibration | N
         return load_trained(folder), file_sha256(folder / WEIGHTS), None
     scorer = Scorer.load(folder)
     return scorer, scorer.fingerprint, Calibration.parse(path.read_bytes()) if path.exists() else None
+
+
+def _alarms(recall: dict[int, float | None]) -> list[str]:
+    if not recall:
+        return []
+    rows = ["", "alarms per 1,000 clean functions and the share of bugs that is found"]
+    return rows + [
+        f"{rate:>10} " + ("too few functions" if share is None else f"{share:>10.1%}")
+        for rate, share in recall.items()
+    ]
 
 
 def _tiers(tiers: dict[str, dict[str, int]]) -> list[str]:
