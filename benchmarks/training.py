@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from inspect import signature
 from pathlib import Path
 from typing import Any, Literal
 
@@ -188,6 +189,7 @@ def _train(corpus: Path, turn: _Turn, jobs: dict[_Turn, Any]) -> float:
     from hyperheat.bugs.recipes import RECIPES
     from hyperheat.bugs.training import BugJob
     from hyperheat.train.learner import Learner
+    from hyperheat.train.run import State
 
     if turn not in jobs:
         assert turn.size is not None
@@ -201,6 +203,9 @@ def _train(corpus: Path, turn: _Turn, jobs: dict[_Turn, Any]) -> float:
     job, learner = jobs[turn]
     job.model.train()
     precision = torch.autocast("cpu", torch.bfloat16, enabled=turn.precision == "bfloat16")
+    takes_state = (
+        "state" in signature(learner.update).parameters
+    )  # earlier versions take the number of the step
     batches = job.batches(0)[:_STEPS]
     start = time.process_time()
     for step, batch in enumerate(batches):
@@ -208,7 +213,7 @@ def _train(corpus: Path, turn: _Turn, jobs: dict[_Turn, Any]) -> float:
         with precision:
             loss, _ = job.loss(tensors)
         learner.backward(loss / len(batch))
-        learner.update(step)
+        learner.update(State(step=step) if takes_state else step)
     return sum(map(len, batches)) / (time.process_time() - start)
 
 

@@ -13,7 +13,7 @@ from hyperheat.cli.kg_lint import lint as lint_command
 from hyperheat.cli.suspect_formats import SUSPECT_FORMATS
 from hyperheat.kg import Statement, Statements
 from hyperheat.kg.heuristic import Heuristic
-from hyperheat.kg.lint import LintSettings, Suspect, lint, measure, plant
+from hyperheat.kg.lint import LintSettings, SuspectValue, lint, measure, plant
 from hyperheat.kg.readers.json_lines import write_json_lines
 
 SETTINGS = LintSettings(folds=4, confidence=0.4, lowest_rank=3)
@@ -114,9 +114,9 @@ def test_planted_values_are_found_and_counted():
 
 
 def test_precision_and_recall_by_hand():
-    def suspect(number: int) -> Suspect:
+    def suspect(number: int) -> SuspectValue:
         statement = Statement("a", "r", "b")
-        return Suspect(
+        return SuspectValue(
             number=number,
             statement=statement,
             slot="object",

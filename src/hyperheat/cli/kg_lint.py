@@ -16,7 +16,7 @@ from hyperheat.cli.refusal import fail
 if TYPE_CHECKING:
     from hyperheat.kg import StatementDataset, Statements
     from hyperheat.kg.completion import CompletionModel
-    from hyperheat.kg.lint import LintSettings, Suspect
+    from hyperheat.kg.lint import LintSettings, SuspectValue
 
 __all__ = ["lint"]
 
@@ -115,7 +115,7 @@ def _maker(
 
 
 def _write(
-    dataset: "StatementDataset", suspects: "list[Suspect]", model: str, format: str, output: Path | None
+    dataset: "StatementDataset", suspects: "list[SuspectValue]", model: str, format: str, output: Path | None
 ) -> None:
     from hyperheat.cli.outputs import put, write_output
     from hyperheat.cli.suspect_formats import SUSPECT_FORMATS, SuspectReport

@@ -1,10 +1,10 @@
-"""Suspect statements as text, JSON, JSON lines, SARIF and commands of GitHub."""
+"""SuspectValue statements as text, JSON, JSON lines, SARIF and commands of GitHub."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hyperheat.kg.lint import Suspect
+from hyperheat.kg.lint import SuspectValue
 from hyperheat.kg.statements import Statement
 from hyperheat.visible_text import dump_json, uri, visible
 
@@ -19,7 +19,7 @@ class SuspectReport:
     """The suspects of a data set, and what is needed to show them."""
 
     source: str
-    suspects: list[Suspect]
+    suspects: list[SuspectValue]
     places: list[str]
     """of each suspect: the split, and the number of the statement in it"""
     labels: Mapping[str, str]
@@ -27,7 +27,7 @@ class SuspectReport:
     model: str
     version: str
 
-    def message(self, suspect: Suspect) -> str:
+    def message(self, suspect: SuspectValue) -> str:
         """The suspicion in one sentence."""
         given, other = (self.labels.get(name, name) for name in (suspect.given, suspect.other))
         return (

@@ -22,7 +22,7 @@ from hyperheat.kg.known_answers import OtherAnswers, group_values
 from hyperheat.kg.questions import FIRST_QUALIFIER, OBJECT, SUBJECT, Questions
 from hyperheat.kg.statements import Statement, Statements, number_triples
 
-__all__ = ["LintSettings", "Planted", "Suspect", "lint", "measure", "plant"]
+__all__ = ["FoundPlanted", "LintSettings", "SuspectValue", "lint", "measure", "plant"]
 
 Slot = Literal["object", "subject", "value"]
 _SLOTS: dict[Slot, int] = {"object": OBJECT, "subject": SUBJECT, "value": FIRST_QUALIFIER}
@@ -52,7 +52,7 @@ class LintSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Suspect:
+class SuspectValue:
     """A value that looks wrong, and what the model would put in its place."""
 
     number: int
@@ -86,7 +86,7 @@ def lint(
     settings: LintSettings | None = None,
     *,
     most: int | None = None,
-) -> list[Suspect]:
+) -> list[SuspectValue]:
     """The suspect values of statements, the most suspect first; `make` trains a model of some of them."""
     settings = settings or LintSettings()
     if len(statements) < settings.folds:
@@ -94,7 +94,7 @@ def lint(
             f"expected at least {settings.folds} statements, one for each fold, got {len(statements)}"
         )
     fold = _folds(statements, settings)
-    found: list[tuple[Suspect, int]] = []
+    found: list[tuple[SuspectValue, int]] = []
     completers = []
     for number in range(settings.folds):
         kept = statements[fold != number]
@@ -105,7 +105,7 @@ def lint(
     return [_with_evidence(suspect, completers[number], settings) for suspect, number in found[:most]]
 
 
-def _order(suspect: Suspect) -> tuple[float, float, int]:
+def _order(suspect: SuspectValue) -> tuple[float, float, int]:
     return suspect.given_probability - suspect.other_probability, -suspect.other_score, suspect.number
 
 
@@ -118,7 +118,7 @@ def _folds(statements: Statements, settings: LintSettings) -> np.ndarray:
 
 def _judge(
     completer: Completer, statements: Statements, rows: np.ndarray, settings: LintSettings
-) -> Iterator[Suspect]:
+) -> Iterator[SuspectValue]:
     """The suspects among some of the statements, by a model of the others."""
     asked = statements[rows]
     for slot, blank in _SLOTS.items():
@@ -183,13 +183,13 @@ def _verdicts(
 
 def _suspect(
     number: int, statement: Statement, slot: Slot, blank: int, verdict: _Verdict, completer: Completer
-) -> Suspect:
+) -> SuspectValue:
     qualifier = None
     if slot == "value":
         qualifier, given = statement.qualifiers[blank - FIRST_QUALIFIER]
     else:
         given = statement.object if slot == "object" else statement.subject
-    return Suspect(
+    return SuspectValue(
         number=number + 1,
         statement=statement,
         slot=slot,
@@ -203,7 +203,7 @@ def _suspect(
     )
 
 
-def _with_evidence(suspect: Suspect, completer: Completer, settings: LintSettings) -> Suspect:
+def _with_evidence(suspect: SuspectValue, completer: Completer, settings: LintSettings) -> SuspectValue:
     """The suspect with the known statements that are most like it, were the other value in place."""
     s = suspect.statement
     pairs = [list(pair) for pair in s.qualifiers]
@@ -245,7 +245,7 @@ def plant(statements: Statements, count: int, *, seed: int = 0) -> tuple[Stateme
 
 
 @dataclass(frozen=True, kw_only=True)
-class Planted:
+class FoundPlanted:
     """How planted values were found: the share of the first suspects that was planted, and the share that was found."""
 
     planted: int
@@ -255,11 +255,11 @@ class Planted:
     recall: float
 
 
-def measure(suspects: list[Suspect], is_wrong: np.ndarray, *, first: int = 100) -> Planted:
+def measure(suspects: list[SuspectValue], is_wrong: np.ndarray, *, first: int = 100) -> FoundPlanted:
     """Compare suspects with the planted values; a suspect counts if its statement has a planted value."""
     right = [bool(is_wrong[suspect.number - 1]) for suspect in suspects]
     found = {suspect.number for suspect, hit in zip(suspects, right, strict=True) if hit}
-    return Planted(
+    return FoundPlanted(
         planted=int(is_wrong.sum()),
         reported=len(suspects),
         first=min(first, len(suspects)),
