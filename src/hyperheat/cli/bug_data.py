@@ -3,6 +3,7 @@
 import os
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -25,6 +26,7 @@ from hyperheat.bugs.mining.real_bugs import FOUND, RealBugs, Tally
 from hyperheat.bugs.mining.registry import Registry
 from hyperheat.bugs.shards import check_parquet
 from hyperheat.cli.refusal import fail
+from hyperheat.rewrites.habits import Habits, learn_habits
 
 __all__ = ["corpus", "mine", "realise"]
 
@@ -46,6 +48,7 @@ def corpus(
     seed: int = CorpusSettings.seed,
     functions_per_package: _Positive = CorpusSettings.functions_per_package,
     with_tests: bool = CorpusSettings.with_tests,
+    like: tuple[Path, ...] = (),
 ) -> None:
     """Make samples of functions with and without a bug from packages, which are never installed, imported or run.
 
@@ -79,6 +82,8 @@ def corpus(
         The maximum number of functions from each package.
     with_tests
         Use test files too.
+    like
+        References to real bugs, of which those for training say what people confuse: half of the bugs are drawn by that.
     """
     try:
         if (packages is None) == (source is None):
@@ -96,6 +101,7 @@ def corpus(
             seed=seed,
             functions_per_package=functions_per_package,
             with_tests=with_tests,
+            habits=_habits(like),
         )
         built = build_corpus(found, out, settings, workers=workers or os.cpu_count() or 1, ray=ray)
     except (ValueError, OSError, ImportError) as error:
@@ -103,6 +109,16 @@ def corpus(
     except KeyboardInterrupt:
         _stopped()
     sys.stdout.write(f"{summarise(built.manifest)}\n\n{_speed(built)}\n")
+
+
+def _habits(paths: Sequence[Path]) -> Habits | None:
+    """What the bugs of the training split say, in some files of references."""
+    if not paths:
+        return None
+    references = [reference for path in paths for reference in select(read_references(path), ["split=train"])]
+    if not references:
+        raise ValueError(f"{paths[0]}: expected references to bugs of the split 'train', got none")
+    return learn_habits(reference.record for reference in references)
 
 
 def _speed(built: Built) -> str:

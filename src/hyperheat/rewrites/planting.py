@@ -1,7 +1,8 @@
 """Which bugs are put into a function: the kind first, then the location, then the candidate.
 
 Drawing from the flat list of candidates would make three of four bugs variable misuses. `choose_bugs` draws bugs that
-are planted one at a time, `choose_together` bugs that are planted at once; `plant` does so and says how to undo each.
+are planted one at a time, half of them by people's habits if these are known; `choose_together` draws bugs that are planted
+at once; `plant` does so and says how to undo each.
 """
 
 import hashlib
@@ -10,11 +11,15 @@ from random import Random
 from typing import TypeVar
 
 from hyperheat.rewrites import Edit, Rewrite, Span, Spelling, apply_edits
+from hyperheat.rewrites.habits import Habits
 
 __all__ = ["MIN_CANDIDATES", "choose_bugs", "choose_together", "plant", "rank", "seeded"]
 
 MIN_CANDIDATES = 6
 """Functions with fewer candidates give no samples."""
+
+_BY_HABIT = 0.5
+"""The share of bugs that are drawn by habits."""
 
 _MOST = 10
 """Bugs that are planted at once."""
@@ -22,20 +27,28 @@ _MOST = 10
 Item = TypeVar("Item")
 
 
-def choose_bugs(rewrites: Sequence[Rewrite], clean: float, rng: Random) -> list[Rewrite]:
+def choose_bugs(
+    rewrites: Sequence[Rewrite], clean: float, rng: Random, habits: Habits | None = None
+) -> list[Rewrite]:
     """The rewrites that become samples beside the clean one: (1 - clean) / clean of them on average, none twice."""
     wanted = (1 - clean) / clean
     count = int(wanted) + (rng.random() < wanted % 1)
     left = list(rewrites)
     chosen: list[Rewrite] = []
     while left and len(chosen) < count:
-        kind = _draw(sorted({rewrite.kind for rewrite in left}), rng)
-        of_kind = [rewrite for rewrite in left if rewrite.kind == kind]
-        location = _draw(sorted({rewrite.location for rewrite in of_kind}), rng)
-        rewrite = _draw([rewrite for rewrite in of_kind if rewrite.location == location], rng)
+        used = habits if habits is not None and rng.random() < _BY_HABIT else None
+        rewrite = _draw_evenly(left, rng) if used is None else used.draw(left, rng)
         chosen.append(rewrite)
         left.remove(rewrite)
     return chosen
+
+
+def _draw_evenly(rewrites: Sequence[Rewrite], rng: Random) -> Rewrite:
+    """A kind, then one of its locations, then one of the rewrites there."""
+    kind = _draw(sorted({rewrite.kind for rewrite in rewrites}), rng)
+    of_kind = [rewrite for rewrite in rewrites if rewrite.kind == kind]
+    location = _draw(sorted({rewrite.location for rewrite in of_kind}), rng)
+    return _draw([rewrite for rewrite in of_kind if rewrite.location == location], rng)
 
 
 def choose_together(rewrites: Sequence[Rewrite], rate: float, rng: Random) -> list[Rewrite]:

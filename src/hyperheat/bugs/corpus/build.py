@@ -126,11 +126,9 @@ def _begin(space: Workspace, packages: list[Package], settings: CorpusSettings) 
 
 
 def _recorded(settings: CorpusSettings) -> dict[str, Any]:
-    """The settings as a record, in which corpora that are split by package look as they always did."""
+    """The settings as a record, in which corpora without the newer settings look as they always did."""
     values = asdict(settings)
-    if not settings.split_files:
-        del values["split_files"]
-    return values
+    return {key: values[key] for key in values if values[key] or key not in ("split_files", "habits")}
 
 
 def _plan(space: Workspace, jobs: list[PackageJob], where: _Where) -> dict[str, Any]:
@@ -196,6 +194,8 @@ def _requirement(package: Package) -> str:
 
 
 def _brief(value: Any) -> str:
+    if isinstance(value, dict):
+        return "those learnt before"
     return f"{len(value)} names" if isinstance(value, list) else str(value)
 
 

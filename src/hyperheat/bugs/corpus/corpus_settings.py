@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from hyperheat.bugs.corpus.packages import CorpusError
+from hyperheat.rewrites.habits import Habits
 
 __all__ = ["SECONDS_PER_FILE", "CorpusSettings"]
 
@@ -17,7 +18,8 @@ class CorpusSettings:
     `clean` is the share of samples without a bug among those with at most one; `dense` is the number of samples of
     each function with many bugs at once, planted at a share `rate` of its locations; `pairs` adds the graphs that
     some baselines read; `functions_per_package` keeps large packages from dominating; `with_tests` reads test files
-    too, whose bugs are mostly changed expectations; `split_files` gives each package files in every split, for corpora
+    too, whose bugs are mostly changed expectations; by `habits` half of the bugs are drawn that are planted alone;
+    `split_files` gives each package files in every split, for corpora
     of too few packages to give each a split as a whole.
     """
 
@@ -28,6 +30,7 @@ class CorpusSettings:
     seed: int = 0
     functions_per_package: int = 300
     with_tests: bool = False
+    habits: Habits | None = None
     split_files: bool = False
 
     def __post_init__(self) -> None:

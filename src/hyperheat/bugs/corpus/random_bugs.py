@@ -187,7 +187,7 @@ class _Package:
         origin = Origin(project=self.name, version=self.version, path=path, function=function.name, line=line)
         yield make_sample(function, None, origin, pairs=settings.pairs)
         rng = seeded(settings.seed, self.name, path, function.name, line)
-        planted = [([bug], origin) for bug in choose_bugs(rewrites, settings.clean, rng)]
+        planted = [([bug], origin) for bug in choose_bugs(rewrites, settings.clean, rng, settings.habits)]
         dense = replace(origin, tags=(DENSE,))
         planted += [(choose_together(rewrites, settings.rate, rng), dense) for _ in range(settings.dense)]
         for bugs, place in planted:
