@@ -22,6 +22,7 @@ from released_page import released_section
 from settings_table import settings_table
 from since_section import since_section
 from tables import fixes_command, number, percent, table
+from trials_section import trials_section
 
 from hyperheat.reproduce.tables_page import read_page_records, tables_page
 
@@ -156,6 +157,7 @@ def bugs_page(folder: Path = FOLDER) -> str:
             *_bugs_results(rows, details, "realbugs", "Real fixes"),
             *(released_section(_read("released", folder)) if (folder / "released.json").exists() else ()),
             *(detector_section(_read("detector", folder)) if (folder / "detector.json").exists() else ()),
+            *(trials_section(_read("trials", folder)) if (folder / "trials.json").exists() else ()),
             "## Curves",
             "",
             "*joint* and the loss on the validation split over the samples seen; the points are in `bugs-runs.json`.",

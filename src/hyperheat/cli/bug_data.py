@@ -83,7 +83,7 @@ def corpus(
     with_tests
         Use test files too.
     like
-        References to real bugs, of which those for training say what people confuse: half of the bugs are drawn by that.
+        References to real bugs: bugs are drawn by what people confuse in those of the training split, not evenly.
     """
     try:
         if (packages is None) == (source is None):

@@ -141,10 +141,10 @@ def evaluate(
                 chosen,
                 lambda done, total: progress.show(done / total, f"{done:,} of {total:,} samples"),
             )
-        recall = {}
+        recall, functions = {}, 0
         if clean is not None:
-            functions = Dataset(clean, split, pairs=needs_pairs)
-            recall = recall_at_alarms(evaluation.answers, ask_about_clean(detector, functions))
+            quiet = ask_about_clean(detector, Dataset(clean, split, pairs=needs_pairs))
+            recall, functions = recall_at_alarms(evaluation.answers, quiet), len(quiet.kind)
         tiers = {}
         if calibration is not None:
             tiers = count_tiers(evaluation.answers, [samples[index] for index in chosen], calibration)
@@ -155,7 +155,8 @@ def evaluate(
     if json:
         options = {"split": split, "tag": list(tag), "without": list(without), "limit": limit}
         facts = {"weights_sha256": weights, **({"tiers": tiers} if tiers else {})}
-        facts |= {"clean": str(clean), "recall_at_alarms": recall} if recall else {}
+        if recall:
+            facts |= {"clean": str(clean), "clean_functions": functions, "recall_at_alarms": recall}
         content = {"model": str(model), **facts, "data": str(data), **options, **evaluation.to_json()}
         sys.stdout.write(json_module.dumps(content, indent=1) + "\n")
     else:

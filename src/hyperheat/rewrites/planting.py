@@ -1,8 +1,8 @@
 """Which bugs are put into a function: the kind first, then the location, then the candidate.
 
 Drawing from the flat list of candidates would make three of four bugs variable misuses. `choose_bugs` draws bugs that
-are planted one at a time, half of them by people's habits if these are known; `choose_together` draws bugs that are planted
-at once; `plant` does so and says how to undo each.
+are planted one at a time, by people's habits if these are given; `choose_together` draws bugs that are planted at once;
+`plant` does so and says how to undo each.
 """
 
 import hashlib
@@ -17,9 +17,6 @@ __all__ = ["MIN_CANDIDATES", "choose_bugs", "choose_together", "plant", "rank", 
 
 MIN_CANDIDATES = 6
 """Functions with fewer candidates give no samples."""
-
-_BY_HABIT = 0.5
-"""The share of bugs that are drawn by habits."""
 
 _MOST = 10
 """Bugs that are planted at once."""
@@ -36,8 +33,7 @@ def choose_bugs(
     left = list(rewrites)
     chosen: list[Rewrite] = []
     while left and len(chosen) < count:
-        used = habits if habits is not None and rng.random() < _BY_HABIT else None
-        rewrite = _draw_evenly(left, rng) if used is None else used.draw(left, rng)
+        rewrite = _draw_evenly(left, rng) if habits is None else habits.draw(left, rng)
         chosen.append(rewrite)
         left.remove(rewrite)
     return chosen

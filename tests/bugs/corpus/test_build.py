@@ -18,7 +18,7 @@ from tests.bugs.corpus.wheels import write_wheel
 from hyperheat.bugs.corpus import CorpusError, CorpusSettings, Package, build_corpus, source_packages
 from hyperheat.bugs.corpus.package_sources import fetch_wheel
 from hyperheat.bugs.corpus.random_bugs import _split_files
-from hyperheat.bugs.dataset import SPLITS, Dataset
+from hyperheat.bugs.dataset import SPLITS, Dataset, read_manifest
 from hyperheat.bugs.shards import read_shard
 from hyperheat.cli.bug_data import corpus, realise
 from hyperheat.pycode import extract
@@ -134,6 +134,35 @@ def test_other_settings_are_refused(built: Path, settings, packages, message):
     found = [package for package in source_packages(PROJECT) if package.name in packages]
     with pytest.raises(CorpusError, match=message):
         build_corpus(found, built, settings)
+
+
+def test_bugs_are_planted_like_real_ones(built: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    train = {"kind": "comparison-operator", "after_text": "<=", "before_text": "<", "split": "train"}
+    more = {"package": "a", "before": "1", "after": "2", "archive": "a-1.tar.gz", "sha256": "0" * 64}
+    more |= {
+        "path": "a.py",
+        "function": "f",
+        "start_line": 1,
+        "end_line": 2,
+        "span": [1, 0, 1, 1],
+        "weight": 1.0,
+    }
+    references = tmp_path / "bugs.jsonl"
+    references.write_text((json.dumps({**more, **train}) + "\n") * 50)
+    out = tmp_path / "out"
+    corpus(out=out, source=PROJECT, workers=1, like=(references,))
+    assert "samples" in capsys.readouterr().out
+    like, evenly = (read_manifest(folder) for folder in (out, built))
+    assert like["settings"]["habits"]["confusions"] == {"comparison-operator": {"<= -> <": 50}}
+    counts = [sum(n["comparison-operator"] for n in m["counts"]["kinds"].values()) for m in (like, evenly)]
+    assert counts[0] > 1.5 * counts[1] > 0
+    assert "habits" not in evenly["settings"]
+    with pytest.raises(CorpusError, match="started with habits = those of other bugs, not None"):
+        build_corpus(source_packages(PROJECT), out, CorpusSettings(), workers=1)
+    references.write_text(json.dumps({**more, **train, "split": "test"}) + "\n")
+    with pytest.raises(SystemExit):
+        corpus(out=tmp_path / "other", source=PROJECT, workers=1, like=(references,))
+    assert "expected references to bugs of the split 'train', got none" in capsys.readouterr().err
 
 
 def test_a_folder_with_other_files_is_refused(tmp_path: Path):

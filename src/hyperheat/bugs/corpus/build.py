@@ -114,8 +114,8 @@ def _begin(space: Workspace, packages: list[Package], settings: CorpusSettings) 
         if not space.planned.exists():  # until then, packages do not depend on each other
             before["settings"]["names"] = record["settings"]["names"]
         flat, flat_before = ({**r, **r["settings"]} for r in (record, before))
-        for key in sorted(flat.keys() - {"settings"}):
-            if flat[key] != flat_before.get(key):
+        for key in sorted((flat.keys() | flat_before.keys()) - {"settings"}):
+            if flat.get(key) != flat_before.get(key):
                 before_value, value = (_brief(r.get(key)) for r in (flat_before, flat))
                 raise CorpusError(
                     f"{space.out}: this corpus was started with {key} = {before_value}, not {value}; choose another folder"
@@ -195,7 +195,7 @@ def _requirement(package: Package) -> str:
 
 def _brief(value: Any) -> str:
     if isinstance(value, dict):
-        return "those learnt before"
+        return "those of other bugs"
     return f"{len(value)} names" if isinstance(value, list) else str(value)
 
 

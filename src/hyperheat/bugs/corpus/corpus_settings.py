@@ -18,7 +18,7 @@ class CorpusSettings:
     `clean` is the share of samples without a bug among those with at most one; `dense` is the number of samples of
     each function with many bugs at once, planted at a share `rate` of its locations; `pairs` adds the graphs that
     some baselines read; `functions_per_package` keeps large packages from dominating; `with_tests` reads test files
-    too, whose bugs are mostly changed expectations; by `habits` half of the bugs are drawn that are planted alone;
+    too, whose bugs are mostly changed expectations; `habits` say how bugs are drawn that are planted alone;
     `split_files` gives each package files in every split, for corpora
     of too few packages to give each a split as a whole.
     """
