@@ -66,7 +66,7 @@ def trials_section(trials: Sequence[dict[str, Any]]) -> list[str]:
         ]
         for trial in trials
     ]
-    bugs, functions = (max(trial[key] for trial in trials) for key in ("bugs", "functions"))
+    bugs, functions = (max(trial.get(key, 0) for trial in trials) for key in ("bugs", "functions"))
     heads = [
         "trial",
         "samples",

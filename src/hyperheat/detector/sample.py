@@ -27,6 +27,7 @@ __all__ = [
     "DENSE",
     "LIKELY",
     "NO_BUG",
+    "REPAIRED",
     "TEXTS",
     "Candidates",
     "Origin",
@@ -42,6 +43,9 @@ CLEAN = "clean"
 
 LIKELY = "likely"
 """The tag of real changes that more likely fixed a bug than not."""
+
+REPAIRED = "repaired"
+"""The tag of functions whose real bug has been fixed."""
 
 DENSE = "dense"
 """The tag of samples with many bugs at once, and the name of their kind."""

@@ -205,15 +205,13 @@ def _suspect(
 
 def _with_evidence(suspect: SuspectValue, completer: Completer, settings: LintSettings) -> SuspectValue:
     """The suspect with the known statements that are most like it, were the other value in place."""
-    s = suspect.statement
-    pairs = [list(pair) for pair in s.qualifiers]
-    changed = {"object": s.object, "subject": s.subject}
-    if suspect.slot == "value":
-        place = [tuple(pair) for pair in pairs].index((suspect.qualifier or "", suspect.given))
-        pairs[place][1] = suspect.other
+    statement = suspect.statement
+    if suspect.qualifier is None:
+        completed = replace(statement, **{suspect.slot: suspect.other})
     else:
-        changed[suspect.slot] = suspect.other
-    completed = replace(s, **changed, qualifiers=tuple((name, value) for name, value in pairs))
+        pairs = list(statement.qualifiers)
+        pairs[pairs.index((suspect.qualifier, suspect.given))] = suspect.qualifier, suspect.other
+        completed = replace(statement, qualifiers=tuple(pairs))
     return replace(suspect, evidence=completer.nearest(completed, settings.evidence))
 
 
@@ -229,18 +227,17 @@ def plant(statements: Statements, count: int, *, seed: int = 0) -> tuple[Stateme
         relation: np.unique(statements.object[statements.relation == relation])
         for relation in np.unique(statements.relation).tolist()
     }
-    objects, is_wrong = statements.object.copy(), np.zeros(len(statements), bool)
+    objects, is_wrong, planted = statements.object.copy(), np.zeros(len(statements), bool), 0
     for row in random.permutation(len(statements)).tolist():
-        if is_wrong.sum() == count:
+        if planted == count:
             break
         subject, relation = int(statements.subject[row]), int(statements.relation[row])
         wrong = [o for o in by_relation[relation].tolist() if (subject, relation, o) not in taken]
         if wrong:
             objects[row], is_wrong[row] = random.choice(wrong), True
-    if is_wrong.sum() < count:
-        raise ValueError(
-            f"plant: only {int(is_wrong.sum())} statements can be given another object, expected {count}"
-        )
+            planted += 1
+    if planted < count:
+        raise ValueError(f"plant: only {planted} statements can be given another object, expected {count}")
     return replace(statements, object=objects), is_wrong
 
 

@@ -17,7 +17,7 @@ from hyperheat.bugs.recipes import RECIPES, BugSettings
 from hyperheat.bugs.trained_detector import load_trained
 from hyperheat.bugs.training import BugJob
 from hyperheat.configuration import override, to_dict
-from hyperheat.detector.sample import DENSE
+from hyperheat.detector.sample import DENSE, REPAIRED
 from hyperheat.progress import Progress
 from hyperheat.reproduce.matching import row_settings
 from hyperheat.reproduce.paper_tables import SIZES, TableRow
@@ -28,7 +28,6 @@ __all__ = ["BugRowTask"]
 
 _VALIDATION_SAMPLES = 5_000
 _FEW_SAMPLES = 2_000
-_REPAIRED = "repaired"  # the tag of functions whose real bug has been fixed
 
 
 class BugRowTask:
@@ -92,7 +91,7 @@ class BugRowTask:
     ) -> tuple[dict[str, Any], float, int]:
         detector = load_trained(model)
         mapped = MappedSamples([folder], split)
-        wanted = ~mapped.having(DENSE) & ~mapped.having(_REPAIRED)
+        wanted = ~mapped.having(DENSE) & ~mapped.having(REPAIRED)
         small = wanted & (mapped.sizes <= self._size.largest)
         indices = np.flatnonzero(small)
         if limit is not None:

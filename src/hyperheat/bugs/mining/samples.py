@@ -20,7 +20,7 @@ from hyperheat.bugs.mining.real_bugs import FOUND, MISSING, NOT_EXPRESSIBLE, Pro
 from hyperheat.bugs.mining.references import AnyReference, Reference, ReleaseReference
 from hyperheat.bugs.mining.registry import Registry
 from hyperheat.bugs.mining.repository import GitError, Objects, Repository, find_repository
-from hyperheat.detector.sample import Origin, Sample, make_sample
+from hyperheat.detector.sample import REPAIRED, Origin, Sample, make_sample
 from hyperheat.pycode import FunctionGraph, ModuleGraphs, extract, outline
 from hyperheat.pycode.calls.project import ProjectIndex
 from hyperheat.rewrites import candidates, place
@@ -280,7 +280,7 @@ def make_samples(reference: AnyReference, fix: BugFix, *, with_clean: bool) -> l
     samples = [make_sample(fix.function, fix.repair, _origin(reference, fix.function))]
     if with_clean:
         with suppress(ValueError):
-            samples.append(make_sample(fix.repaired(), None, _origin(reference, fix.function, "repaired")))
+            samples.append(make_sample(fix.repaired(), None, _origin(reference, fix.function, REPAIRED)))
     return samples
 
 
