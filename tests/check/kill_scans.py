@@ -21,13 +21,14 @@ from hyperheat.check.analysis import analyse_parts
 from hyperheat.check.cache import Cache
 from hyperheat.check.discovery import FoundFile
 from hyperheat.check.scanned_files import ScannedFile
+from hyperheat.workers import pool
 
 _FILES = 2
 
 
 def main(folder: Path, kills: int) -> None:
     """Edit files, start a scan and kill it, again and again; look at the cache after each."""
-    scan.run_jobs = _run_here  # type: ignore[assignment]
+    pool.run_jobs = _run_here  # type: ignore[assignment]
     scan.ModelCheck.begin = lambda self: None  # this detector has no files
     rng = Random(0)
     files = [FoundFile(f"{number}.py", folder / f"{number}.py") for number in range(_FILES)]

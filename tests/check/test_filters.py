@@ -16,7 +16,7 @@ from hyperheat.check.scanned_files import ScannedFile, Sources, read_record
 from hyperheat.check.settings import Settings, override_settings
 from hyperheat.detector.calibration import Calibration
 from hyperheat.detector.detector import Detector
-from hyperheat.report.finding import Model, ScanError
+from hyperheat.report.finding import Finding, Model, ScanError
 from hyperheat.report.text import summarise
 
 DETECTOR = Detector(Path("nowhere"), "none", "0", CALIBRATION, "key")
@@ -51,6 +51,35 @@ def options(**values: object) -> Settings:
     return override_settings(
         Settings(), {name.replace("_", "-"): v for name, v in values.items()}, folder=Path("/")
     )
+
+
+WIDE = """def wide(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t):
+    return a
+"""
+
+
+def _not_asked_for() -> Finding:
+    raise AssertionError("the finding of a place that is only counted was made")
+
+
+def test_places_of_the_last_tier_are_counted_without_making_their_findings():
+    file = scan(WIDE)
+    (function,) = file.functions
+    lazy = tuple(replace(suspect, make=_not_asked_for) for suspect in function.suspects)
+    file = replace(file, functions=(replace(function, suspects=lazy),))
+    assert make_report([file], Settings(), DETECTOR).summary.hidden == {"D": len(lazy)}
+    assert make_report([file], options(ignore=(lazy[0].rule,)), DETECTOR).summary.hidden == {}
+    nothing_changed = Changes({}, frozenset())
+    assert make_report([file], Settings(), DETECTOR, changes=nothing_changed).summary.hidden == {}
+    with pytest.raises(AssertionError, match="only counted"):
+        make_report([file], Settings(), DETECTOR, show_all=True)
+
+
+def test_a_comment_that_quiets_a_place_of_the_last_tier_is_not_called_unused():
+    report = make_report(
+        [scan(WIDE.replace("return a", "return a  # hyperheat: ignore"))], Settings(), DETECTOR
+    )
+    assert (report.summary.notes, report.summary.hidden) == ((), {})
 
 
 def test_the_best_tier_is_shown_and_the_others_are_counted():

@@ -18,7 +18,7 @@ from hyperheat.check.model_check import ModelCheck
 from hyperheat.check.settings import Settings
 from hyperheat.cli.models import models
 from hyperheat.detector.detector import load_detector
-from hyperheat.workers.worker import WorkersError
+from hyperheat.workers.outcomes import WorkersError
 
 FUNCTION = """
 def area(width, height):

@@ -22,7 +22,7 @@ from hyperheat.check.settings import Settings
 from hyperheat.detector.detector import Detector, load_detector
 from hyperheat.report import Report
 from hyperheat.workers.limits import Limits
-from hyperheat.workers.worker import Lost
+from hyperheat.workers.outcomes import Lost
 
 AREA = """def area(wrong90, b, c):
     x = b + c

@@ -20,7 +20,7 @@ from hyperheat.check.settings import Settings
 from hyperheat.detector.detector import Detector, load_detector
 from hyperheat.detector.manifest import CALIBRATION, FILES, describe_file
 from hyperheat.report.formats import FORMATS
-from hyperheat.workers.worker import WorkersError
+from hyperheat.workers.outcomes import WorkersError
 
 HERE = Path(__file__).parent
 SOURCES = {

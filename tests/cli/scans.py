@@ -76,7 +76,7 @@ def fake_scan_data(
     for start, stop in pairwise([*starts, len(lines) + 1]):
         name = _FUNCTION.match(lines[start - 1])[1]  # pyright: ignore[reportOptionalSubscript]
         bugs = [(number, match) for number in range(start, stop) if (match := _BUG.match(lines[number - 1]))]
-        suspects = tuple(Suspect(finding=_finding(file.shown, name, n, m), probability=0.5) for n, m in bugs)
+        suspects = tuple(Suspect.of(_finding(file.shown, name, n, m), probability=0.5) for n, m in bugs)
         heats = tuple(_heat(suspect.finding) for suspect in suspects)
         heat = FunctionHeat(path=file.shown, function=name, line=start, end_line=stop - 1, heats=heats)
         functions.append(

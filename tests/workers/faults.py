@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from hyperheat.workers.worker import WorkersError
+from hyperheat.workers.outcomes import WorkersError
 
 PREPARED: list[str] = []
 

@@ -17,9 +17,9 @@ from hyperheat.check.preload import MODULES, load_once
 from hyperheat.detector.detector import load_detector
 from hyperheat.workers import pool
 from hyperheat.workers.limits import Limits
+from hyperheat.workers.outcomes import Lost, WorkersError
 from hyperheat.workers.pool import run_jobs
 from hyperheat.workers.template import get_template
-from hyperheat.workers.worker import Lost, WorkersError
 
 LIMITS = Limits(seconds=60, work_seconds=1, memory=500_000_000)
 ROOT = Path(__file__).parents[2]

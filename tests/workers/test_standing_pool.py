@@ -10,8 +10,9 @@ import pytest
 from tests.workers.faults import count_up, obey_some
 
 from hyperheat.workers.limits import Limits
+from hyperheat.workers.outcomes import Lost
 from hyperheat.workers.standing_pool import StandingPool
-from hyperheat.workers.worker import JobAnswer, Lost, Part
+from hyperheat.workers.worker import JobAnswer, Part
 
 LIMITS = Limits(seconds=60)
 SECONDS = 60.0  # to wait for what takes a moment, on a busy machine

@@ -3,15 +3,17 @@
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from hyperheat.check.records import CellRecord
 from hyperheat.report.finding import FileEdit, Finding, Fix, FunctionHeat, HeatSpan, ScanError
-from hyperheat.report.finding_causes import CodeCause, CodePlace, FindingCauses
+
+if TYPE_CHECKING:
+    from hyperheat.report.finding_causes import CodeCause, CodePlace, FindingCauses
 
 __all__ = ["CellPlaces"]
 
-PlaceT = TypeVar("PlaceT", FileEdit, HeatSpan, CodePlace)
+PlaceT = TypeVar("PlaceT", FileEdit, HeatSpan, "CodePlace")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,7 @@ def _moved(fix: Fix, cell: CellRecord) -> Fix:
     return Fix(tuple(_shifted(edit, cell) for edit in fix.edits))
 
 
-def _moved_why(why: FindingCauses, cell: CellRecord) -> FindingCauses:
+def _moved_why(why: "FindingCauses", cell: CellRecord) -> "FindingCauses":
     return replace(
         why,
         causes=tuple(_moved_cause(cause, cell) for cause in why.causes),
@@ -89,7 +91,7 @@ def _moved_why(why: FindingCauses, cell: CellRecord) -> FindingCauses:
     )
 
 
-def _moved_cause(cause: CodeCause, cell: CellRecord) -> CodeCause:
+def _moved_cause(cause: "CodeCause", cell: CellRecord) -> "CodeCause":
     return replace(cause, places=tuple(_shifted(place, cell) for place in cause.places))
 
 

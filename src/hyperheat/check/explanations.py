@@ -24,7 +24,7 @@ from hyperheat.detector.detector import Detector
 from hyperheat.report.finding import Finding, Report
 from hyperheat.report.finding_causes import METHOD, CodeCause, CodePlace, FindingCauses
 from hyperheat.workers.limits import Limits
-from hyperheat.workers.worker import Lost
+from hyperheat.workers.outcomes import Lost
 
 if TYPE_CHECKING:
     from hyperheat.check.analysis import Question, Score

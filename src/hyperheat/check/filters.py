@@ -7,14 +7,14 @@ entry is not reported as unused because of a threshold.
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import hyperheat
 from hyperheat.check.baseline import Baseline, Compared, compare_to_baseline
 from hyperheat.check.cell_places import CellPlaces
-from hyperheat.check.scanned_files import ScannedFile, ScannedFunction, Sources
+from hyperheat.check.scanned_files import ScannedFile, ScannedFunction, Sources, Suspect
 from hyperheat.check.settings import Settings
 from hyperheat.check.suppressions import Suppressed, suppress
 from hyperheat.detector.calibration import Calibration
@@ -51,7 +51,14 @@ def make_report(
     """
     calibration = detector.calibration
     threshold = _threshold(settings, calibration, show_all=show_all)
-    commented = {file.path: _suppress(file, settings) for file in files}
+    compares = baseline is not None or rises is not None
+    wanted = {
+        file.path: _Wanted(
+            settings.rules_for(file.file.path), threshold, every=compares or bool(file.suppressions)
+        )
+        for file in files
+    }
+    commented = {file.path: _suppress(file, wanted[file.path]) for file in files}
     changed = {file.path: changed_functions(file, changes) for file in files}
     compared = _compare(files, commented, baseline)
     in_changed = [f for f in compared.new if changes is None or _stands_in(f, changed[f.path])]
@@ -60,6 +67,12 @@ def make_report(
     places = {file.path: CellPlaces(file.cells) for file in files}
     told, ignored = _not_ignored(files, errors, settings)
     hidden = Counter(finding.tier for finding in left if not threshold.shows(finding))
+    hidden[_REST] += sum(
+        wanted[path].passes_over(suspect)
+        for path, of_file in changed.items()
+        for function in of_file
+        for suspect in function.suspects
+    )
     functions = [function for of_file in changed.values() for function in of_file]
     too_large = sum(e.line is not None and e.rule == "HH901" for file in files for e in file.errors)
     summary = Summary(
@@ -76,7 +89,7 @@ def make_report(
         cached=sum(file.cached for file in files),
         seconds=seconds,
     )
-    hot = {(f.path, f.function, f.line) for f in left if f.tier != _REST or threshold.shows(f)}
+    hot = [finding for finding in left if finding.tier != _REST or threshold.shows(finding)]
     return Report(
         version=hyperheat.__version__,
         model=Model(name=detector.name, sha256=detector.sha256),
@@ -84,10 +97,9 @@ def make_report(
         errors=told,
         summary=summary,
         heat=tuple(
-            places[file.path].heat(function.heat)
-            for file in files
-            for function in changed[file.path]
-            if any((s.finding.path, s.finding.function, s.finding.line) in hot for s in function.suspects)
+            places[path].heat(function.heat)
+            for path, of_file in changed.items()
+            for function in _around(hot, path, of_file)
         ),
     )
 
@@ -99,8 +111,28 @@ class _Threshold:
     tiers: frozenset[str]
     confidence: float = 0.0
 
-    def shows(self, finding: Finding) -> bool:
-        return finding.tier in self.tiers and finding.confidence >= self.confidence
+    def shows(self, found: Finding | Suspect) -> bool:
+        return found.tier in self.tiers and found.confidence >= self.confidence
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """The places of a file whose findings are needed: with `every`, all of them, so that they can be compared.
+
+    Else those that are not shown are only counted, as far as they are in the last tier.
+    """
+
+    rules: Collection[str]
+    threshold: _Threshold
+    every: bool
+
+    def needs(self, suspect: Suspect) -> bool:
+        return suspect.rule in self.rules and not self.passes_over(suspect)
+
+    def passes_over(self, suspect: Suspect) -> bool:
+        if self.every or suspect.tier != _REST or suspect.rule not in self.rules:
+            return False
+        return not self.threshold.shows(suspect)
 
 
 def changed_functions(file: ScannedFile, changes: "Changes | None") -> tuple[ScannedFunction, ...]:
@@ -128,16 +160,15 @@ def _empty_tier(calibration: Calibration) -> Iterator[str]:
         yield f"Tier A is empty: {reason}."
 
 
-def _suppress(file: ScannedFile, settings: Settings) -> Suppressed:
-    """The findings of a file under the selected rules, sorted by its comments."""
-    rules = settings.rules_for(file.file.path)
+def _suppress(file: ScannedFile, wanted: _Wanted) -> Suppressed:
+    """The findings of a file that are needed, sorted by its comments."""
     findings = [
         suspect.finding
         for function in file.functions
         for suspect in function.suspects
-        if suspect.finding.rule in rules
+        if wanted.needs(suspect)
     ]
-    return suppress(findings, file.suppressions, rules=rules)
+    return suppress(findings, file.suppressions, rules=wanted.rules)
 
 
 def _compare(
@@ -158,6 +189,14 @@ def _risen(findings: Iterable[Finding], rises: "Rises") -> list[Finding]:
 
 def _stands_in(finding: Finding, functions: Iterable[ScannedFunction]) -> bool:
     return any(function.line <= finding.line <= function.end_line for function in functions)
+
+
+def _around(
+    findings: Iterable[Finding], path: str, functions: Iterable[ScannedFunction]
+) -> list[ScannedFunction]:
+    """The functions of a file that a finding stands in."""
+    found = [finding for finding in findings if finding.path == path]
+    return [function for function in functions if any(_stands_in(finding, [function]) for finding in found)]
 
 
 def _not_ignored(

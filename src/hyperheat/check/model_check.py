@@ -13,7 +13,7 @@ from threading import Thread
 from hyperheat.check.cache import Cache
 from hyperheat.detector.detector import Detector
 from hyperheat.detector.manifest import key_of, list_files, read_folder
-from hyperheat.workers.worker import WorkersError
+from hyperheat.workers.outcomes import WorkersError
 
 __all__ = ["ModelCheck"]
 

@@ -32,7 +32,7 @@ from hyperheat.check.scanned_files import ScannedFile, ScannedFunction, sha256_o
 from hyperheat.detector.detector import Detector
 from hyperheat.report.finding import Finding
 from hyperheat.workers.limits import Limits
-from hyperheat.workers.worker import Lost
+from hyperheat.workers.outcomes import Lost
 
 __all__ = ["Rises", "changes_in_text", "find_rises"]
 
@@ -176,7 +176,7 @@ def _to_compare(file: ScannedFile, changes: Changes, detector: Detector) -> list
     return [
         function
         for function in changed_functions(file, changes)
-        if any(suspect.finding.confidence >= least for suspect in function.suspects)
+        if any(suspect.confidence >= least for suspect in function.suspects)
     ]
 
 

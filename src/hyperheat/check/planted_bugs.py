@@ -27,7 +27,7 @@ from hyperheat.files import SkippedFile, read_regular
 from hyperheat.pycode import FunctionGraph, ModuleGraphs, SourceError, extract_function
 from hyperheat.rewrites import KINDS, candidates
 from hyperheat.rewrites.planting import MIN_CANDIDATES, choose_bugs, rank, seeded
-from hyperheat.workers.worker import Lost
+from hyperheat.workers.outcomes import Lost
 
 __all__ = [
     "PER_FILE",

@@ -29,8 +29,8 @@ from hyperheat.report.finding import FileEdit, Finding, Fix
 from hyperheat.report.source import SourceText
 from hyperheat.source_encoding import decode, encode
 from hyperheat.workers.limits import Limits
+from hyperheat.workers.outcomes import Lost
 from hyperheat.workers.pool import run_jobs
-from hyperheat.workers.worker import Lost
 
 try:
     import fcntl

@@ -45,11 +45,11 @@ def compare_function(
     `own` is the earlier version of its file, `others` those of other files, which count if it is not in its own.
     """
     if _is_unchanged(function, own):
-        return [Rise(rose=False, previous=suspect.finding.confidence) for suspect in function.suspects]
+        return [Rise(rose=False, previous=suspect.confidence) for suspect in function.suspects]
     named = list(_named(function.name, own))
     if not named:
         if any(_is_unchanged(function, other) for other in others):
-            return [Rise(rose=False, previous=suspect.finding.confidence) for suspect in function.suspects]
+            return [Rise(rose=False, previous=suspect.confidence) for suspect in function.suspects]
         named = [record for other in others for record in _named(function.name, other)]
     before = [trace for record in named for trace in record.traces]
     moved = [trace for record in own.known.values() for trace in record.traces]

@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -27,8 +28,7 @@ from hyperheat.detector.detector import Detector
 from hyperheat.files import SkippedFile, read_regular
 from hyperheat.report.finding import ScanError
 from hyperheat.workers.limits import Limits
-from hyperheat.workers.pool import run_jobs
-from hyperheat.workers.worker import Lost, WorkersError
+from hyperheat.workers.outcomes import Lost, WorkersError
 
 if TYPE_CHECKING:
     from hyperheat.detector import SampleScores, Scorer
@@ -283,10 +283,25 @@ def run_in_workers(
     limits: Limits,
     on_part: Callable[[JobT, Any], object] | None = None,
 ) -> Iterator[tuple[JobT, Any]]:
-    """Do jobs in processes with limits, in which the detector is loaded; `on_part` sees each part of a result at once."""
+    """Do jobs in processes with limits, in which the detector is loaded; `on_part` sees each part of a result at once.
+
+    If there are none, because all results are known, not even what starts processes is loaded.
+    """
+    left = iter(jobs)
+    first = next(left, None)
+    if first is None:
+        return
+    from hyperheat.workers.pool import run_jobs
+
     prepare = partial(load_once, detector.folder, detector.key)
-    return run_jobs(
-        work, jobs, workers=workers, limits=limits, preload=MODULES, prepare=prepare, on_part=on_part
+    yield from run_jobs(
+        work,
+        chain([first], left),
+        workers=workers,
+        limits=limits,
+        preload=MODULES,
+        prepare=prepare,
+        on_part=on_part,
     )
 
 

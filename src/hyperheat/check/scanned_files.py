@@ -5,8 +5,9 @@ Here the places of records, which are spans of characters in the source of a fun
 
 import hashlib
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import TypedDict
 
 from hyperheat.check.discovery import FoundFile
@@ -48,13 +49,46 @@ __all__ = [
 _KEPT = 4  # texts; findings come in the order of their files
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Suspect:
-    """A place that may be wrong: the finding, the model's own probability of it, before calibration, and its trace."""
+    """A place that may be wrong, the model's own probability of it, before calibration, and its trace.
 
-    finding: Finding
+    The finding itself is made when it is asked for: of most places nobody wants to know more than the tier.
+    """
+
+    rule: str
+    confidence: float
+    tier: str
     probability: float
     trace: TraceRecord | None = None
+    make: Callable[[], Finding] = field(repr=False)
+
+    @classmethod
+    def of(cls, finding: Finding, *, probability: float, trace: TraceRecord | None = None) -> "Suspect":
+        """The place of a finding."""
+        return cls(
+            rule=finding.rule,
+            confidence=finding.confidence,
+            tier=finding.tier,
+            probability=probability,
+            trace=trace,
+            make=lambda: finding,
+        )
+
+    @cached_property
+    def finding(self) -> Finding:
+        """The place in its file, what is wrong in plain words, and the repairs."""
+        return self.make()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Suspect) and self._parts == other._parts
+
+    def __hash__(self) -> int:
+        return hash(self._parts)
+
+    @property
+    def _parts(self) -> tuple[object, ...]:
+        return self.finding, self.probability, self.trace
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -254,8 +288,19 @@ class _Function:
         )
 
     def _suspect(self, place: PlaceRecord) -> Suspect:
+        best, at = place.repairs[0], (place.start, place.end)
+        return Suspect(
+            rule=RULE_OF_KIND[best.kind],
+            confidence=best.confidence,
+            tier=self.calibration.tier(best.confidence),
+            probability=place.probability,
+            trace=next((trace for trace in self.record.traces if (trace.start, trace.end) == at), None),
+            make=partial(self._finding, place),
+        )
+
+    def _finding(self, place: PlaceRecord) -> Finding:
         best, *others = place.repairs
-        finding = Finding(
+        return Finding(
             path=self.path,
             rule=RULE_OF_KIND[best.kind],
             kind=best.kind,
@@ -277,9 +322,6 @@ class _Function:
                 for other in others
             ),
         )
-        at = place.start, place.end
-        trace = next((trace for trace in self.record.traces if (trace.start, trace.end) == at), None)
-        return Suspect(finding=finding, probability=place.probability, trace=trace)
 
     def _fix(self, repair: RepairRecord) -> Fix:
         return Fix(tuple(FileEdit(**self._lines(start, end), text=text) for start, end, text in repair.edits))

@@ -103,6 +103,8 @@ def suppress(
     in another run, so it is not called unused.
     """
     findings, suppressions, rules = tuple(findings), tuple(suppressions), frozenset(rules)
+    if not suppressions:
+        return Suppressed(findings, (), ())
     quiet = {f for f in findings if any(suppression.covers(f) for suppression in suppressions)}
     unused = [place for suppression in suppressions for place in _unused(suppression, quiet, rules)]
     return Suppressed(

@@ -22,7 +22,7 @@ from hyperheat.detector.detector import Detector
 from hyperheat.pycode import FunctionGraph, SourceError, TooMuchSource
 from hyperheat.rewrites import KINDS
 from hyperheat.rewrites.planting import rank
-from hyperheat.workers.worker import Lost
+from hyperheat.workers.outcomes import Lost
 
 __all__ = ["PER_FILE", "SeenPackage", "SureFinding", "look_at_package"]
 

@@ -56,7 +56,7 @@ def calibrate(
     from hyperheat.check.installed_models import load_model
     from hyperheat.check.planted_bugs import measure_planted, plant_bugs
     from hyperheat.check.settings import processors
-    from hyperheat.workers.worker import WorkersError
+    from hyperheat.workers.outcomes import WorkersError
 
     try:
         settings = read_settings([str(path) for path in paths], DEFAULTS)

@@ -80,7 +80,7 @@ def calibrate_detector(
     from hyperheat.detector import Scorer
     from hyperheat.detector.calibration import add_calibration
     from hyperheat.detector.detector import load_detector
-    from hyperheat.workers.worker import WorkersError
+    from hyperheat.workers.outcomes import WorkersError
 
     try:
         if data is None and realbugs is None and unedited is None:

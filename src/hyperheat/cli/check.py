@@ -79,7 +79,7 @@ def check(
     watch
         Check again whenever a file changes, until interrupted.
     """
-    from hyperheat.workers.worker import WorkersError
+    from hyperheat.workers.outcomes import WorkersError
 
     try:
         if list_rules:

@@ -48,7 +48,7 @@ def doctor(*paths: str, model: str | None = None, format: Literal["text", "json"
         text, or json for programs.
     """
     from hyperheat.visible_text import dump_json, visible_line
-    from hyperheat.workers.worker import WorkersError
+    from hyperheat.workers.outcomes import WorkersError
 
     try:
         facts = [*_versions(), *_extras(), *_tools(), *_model_and_cache(model)]

@@ -33,7 +33,7 @@ def explain(target: str, /, *, model: str | None = None) -> None:
     model
         Name of an installed model, or folder of an exported detector. Default: the model in the package.
     """
-    from hyperheat.workers.worker import WorkersError
+    from hyperheat.workers.outcomes import WorkersError
 
     place = _PLACE.fullmatch(target)
     try:

@@ -39,7 +39,7 @@ def explore(
         Also open the page in your browser.
     """
     from hyperheat.web.serving import listen, make_app, serve
-    from hyperheat.workers.worker import WorkersError
+    from hyperheat.workers.outcomes import WorkersError
 
     try:
         if kg is not None and (paths or model is not None):

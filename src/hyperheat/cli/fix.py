@@ -53,7 +53,7 @@ def fix(
     from hyperheat.detector.alarms import SAFE
     from hyperheat.report.text import summarise
     from hyperheat.visible_text import visible_line
-    from hyperheat.workers.worker import WorkersError
+    from hyperheat.workers.outcomes import WorkersError
 
     try:
         given = parse_input(paths, stdin_filename)

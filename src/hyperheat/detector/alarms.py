@@ -14,6 +14,7 @@ Importing this needs no numpy.
 
 from bisect import bisect_right
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from math import sqrt
 
@@ -60,7 +61,7 @@ class AlarmPoint:
     """Alarms per function are at most this, with 97.5 % certainty: the upper end of the 95 % interval."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Alarms:
     """Findings in unedited code, for rising confidence."""
 
@@ -86,10 +87,14 @@ class Alarms:
 
         It is that of the nearest confidence below that was counted, so it is not too low.
         """
-        place = bisect_right(self.points, confidence, key=lambda point: point.confidence)
+        place = bisect_right(self._confidences, confidence)
         if not place:
             return 1.0
         return min(1.0, max(1, self.points[place - 1].alarms) / self.functions)
+
+    @cached_property
+    def _confidences(self) -> list[float]:
+        return [point.confidence for point in self.points]
 
 
 def wilson(value: float, count: float) -> tuple[float, float]:

@@ -127,8 +127,15 @@ class Calibration:
 
     def tier(self, confidence: float) -> str:
         """A, B, C or D."""
-        tiers = self.tiers
-        return next((tier for tier in TIERS[:-1] if confidence >= tiers.get(tier, math.inf)), TIERS[-1])
+        for tier, least in self._visible:
+            if confidence >= least:
+                return tier
+        return TIERS[-1]
+
+    @cached_property
+    def _visible(self) -> list[tuple[str, float]]:
+        """The tiers before the last one that the model has earned, best first, with their least confidences."""
+        return [(tier, self.tiers[tier]) for tier in TIERS if tier in self.tiers]
 
     def is_safe(self, confidence: float) -> bool:
         """Whether a repair of this confidence may be made without asking."""

@@ -24,8 +24,9 @@ from hyperheat.lsp.work import DocumentSettings, EditorWork, HoverJob, ScanJob, 
 from hyperheat.report.finding import Finding, ScanError
 from hyperheat.report.source import SourceText
 from hyperheat.workers.limits import Limits
+from hyperheat.workers.outcomes import Lost, WorkersError
 from hyperheat.workers.standing_pool import StandingPool, Task
-from hyperheat.workers.worker import JobAnswer, Lost, Part, WorkersError
+from hyperheat.workers.worker import JobAnswer, Part
 
 __all__ = ["Document", "Session"]
 

@@ -11,10 +11,13 @@ cell. `file_line` is then the line of the notebook's file, for programs that sho
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from hyperheat.alarm_rate import describe_rate
-from hyperheat.report.finding_causes import FindingCauses
 from hyperheat.report.rules import RULE_OF_KIND, RULES
+
+if TYPE_CHECKING:
+    from hyperheat.report.finding_causes import FindingCauses
 
 __all__ = [
     "LEVELS",
@@ -119,7 +122,7 @@ class Finding(InFile):
     fix: Fix
     alternatives: tuple[Alternative, ...] = ()
     previous: float | None = None
-    why: FindingCauses | None = None
+    why: "FindingCauses | None" = None
     cell: int | None = None
     file_line: int | None = None
 

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from hyperheat.report.cause_marks import render_why
 from hyperheat.report.colours import painted
 from hyperheat.report.finding import LEVELS, Finding, Report, ScanError, Summary
 from hyperheat.report.listing import FrameLine, frame
@@ -43,8 +42,12 @@ def render_finding(finding: Finding, source: SourceText | None, *, colour: bool 
     for other in finding.alternatives:
         text = f"= or: {visible(other.message)}"
         shown.append(f"{' ' * gutter} {painted(text, 'faint', colour=colour)}")
-    why = render_why(finding, finding.why, source, colour=colour)
-    return "".join(f"{row}\n" for row in shown) + (f"\n{why}" if why else "")
+    text = "".join(f"{row}\n" for row in shown)
+    if finding.why is None:
+        return text
+    from hyperheat.report.cause_marks import render_why
+
+    return f"{text}\n{render_why(finding, finding.why, source, colour=colour)}"
 
 
 def summarise(report: Report, *, colour: bool = False, hints: bool = True) -> str:

@@ -16,7 +16,7 @@ from hyperheat.check.cell_places import CellPlaces
 from hyperheat.check.checker import Scan
 from hyperheat.check.explanations import ExplainedPlace, Target, read_explained
 from hyperheat.check.records import FileRecord, FunctionRecord, ListedFunction
-from hyperheat.check.scanned_files import ScannedFile, ScannedFunction, Sources, read_record
+from hyperheat.check.scanned_files import ScannedFile, ScannedFunction, Sources, Suspect, read_record
 from hyperheat.report.cause_markup import why_lines
 from hyperheat.report.finding import LEVELS, Finding, Report
 from hyperheat.report.markup import finding_place, shown
@@ -221,7 +221,10 @@ class _Looked:
 def _in_cell(function: ScannedFunction, cells: CellPlaces) -> ScannedFunction:
     """A function with the places of its cell, as reports have them."""
     heat = cells.heat(function.heat)
-    suspects = tuple(replace(one, finding=cells.finding(one.finding)) for one in function.suspects)
+    suspects = tuple(
+        Suspect.of(cells.finding(one.finding), probability=one.probability, trace=one.trace)
+        for one in function.suspects
+    )
     return replace(function, line=heat.line, end_line=heat.end_line, suspects=suspects, heat=heat)
 
 

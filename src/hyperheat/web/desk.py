@@ -10,7 +10,7 @@ from hyperheat.check.scan import run_in_workers
 from hyperheat.detector.detector import Detector
 from hyperheat.web.look import Looker, LookJob, PlacesJob, Source
 from hyperheat.workers.limits import Limits
-from hyperheat.workers.worker import Lost, WorkersError
+from hyperheat.workers.outcomes import Lost, WorkersError
 
 __all__ = ["LIMITS", "Desk", "DeskError"]
 

@@ -13,9 +13,10 @@ from multiprocessing.connection import wait
 from typing import Any, Generic, TypeVar
 
 from hyperheat.workers.limits import Limits
+from hyperheat.workers.outcomes import Lost, WorkersError
 from hyperheat.workers.spawned_worker import Spawned
 from hyperheat.workers.template import CAN_COPY, ONE_THREAD, Copy, get_template
-from hyperheat.workers.worker import PARTS, STOPPED, JobAnswer, Lost, Part, Setup, Stop, WorkersError
+from hyperheat.workers.worker import PARTS, STOPPED, JobAnswer, Part, Setup, Stop
 
 __all__ = ["PoolWorker", "make_setup", "run_jobs"]
 

@@ -9,8 +9,9 @@ from functools import partial
 from multiprocessing.connection import Connection, wait
 from types import ModuleType
 
+from hyperheat.workers.outcomes import WorkersError
 from hyperheat.workers.template import ONE_THREAD
-from hyperheat.workers.worker import WorkersError, serve
+from hyperheat.workers.worker import serve
 
 __all__ = ["Spawned"]
 

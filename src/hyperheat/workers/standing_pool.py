@@ -23,8 +23,9 @@ from multiprocessing.connection import wait
 from typing import Any
 
 from hyperheat.workers.limits import Limits
+from hyperheat.workers.outcomes import WorkersError
 from hyperheat.workers.pool import PoolWorker, make_setup
-from hyperheat.workers.worker import STOPPED, JobAnswer, Part, WorkersError
+from hyperheat.workers.worker import STOPPED, JobAnswer, Part
 
 __all__ = ["StandingPool", "Task"]
 

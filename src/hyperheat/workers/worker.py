@@ -11,25 +11,9 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from hyperheat.workers.limits import Limits
+from hyperheat.workers.outcomes import Lost, WorkersError
 
-__all__ = ["PARTS", "STOPPED", "JobAnswer", "Lost", "Part", "Setup", "Stop", "WorkersError", "serve"]
-
-
-class WorkersError(RuntimeError):
-    """The worker processes cannot do any job."""
-
-
-@dataclass(frozen=True, slots=True)
-class Lost:
-    """Why a job failed, and the parts of its result that were finished before.
-
-    `limited` if it exceeded a limit, and `late` if that was the time on the clock, which may suffice on a retry.
-    """
-
-    reason: str
-    late: bool = False
-    limited: bool = False
-    parts: tuple[Any, ...] = ()
+__all__ = ["PARTS", "STOPPED", "JobAnswer", "Part", "Setup", "Stop", "serve"]
 
 
 @dataclass(frozen=True, slots=True)

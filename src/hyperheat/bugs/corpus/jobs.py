@@ -16,8 +16,8 @@ from typing import Any, Protocol, TypeVar
 from hyperheat.bugs.corpus.packages import PassingError
 from hyperheat.progress import Progress
 from hyperheat.workers.limits import Limits
+from hyperheat.workers.outcomes import Lost
 from hyperheat.workers.pool import run_jobs
-from hyperheat.workers.worker import Lost
 
 __all__ = [
     "SECONDS_PER_PACKAGE",
