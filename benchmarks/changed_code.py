@@ -15,7 +15,7 @@ from hyperheat.check.analysis import analyse_edited, read_text
 from hyperheat.check.changes import Changes, OldFile, changes_between, read_old_files
 from hyperheat.check.discovery import MAX_BYTES, FoundFile
 from hyperheat.check.records import FunctionRecord, join_parts, key_of_lines
-from hyperheat.check.scan import load_scorer
+from hyperheat.check.scan_work import load_scorer
 from hyperheat.check.scanned_files import ScannedFile, read_record
 from hyperheat.detector.detector import Detector
 from hyperheat.detector.sample import Sample

@@ -11,7 +11,8 @@ from hyperheat.check import explanations
 from hyperheat.check.discovery import FoundFile, Selection, discover
 from hyperheat.check.explanations import Target, explain_findings, explain_place, explain_targets
 from hyperheat.check.filters import make_report
-from hyperheat.check.scan import LIMITS, scan_data, scan_files
+from hyperheat.check.scan import scan_data, scan_files
+from hyperheat.check.scan_work import LIMITS
 from hyperheat.check.scanned_files import ScannedFile
 from hyperheat.check.settings import Settings
 from hyperheat.cli.explain import explain

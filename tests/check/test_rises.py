@@ -8,8 +8,8 @@ from tests.check.scores import CALIBRATION
 
 from hyperheat.check.analysis import Detail, analyse_edited, analyse_text
 from hyperheat.check.discovery import FoundFile
-from hyperheat.check.records import FileRecord, join_parts
-from hyperheat.check.rises import MARGIN, compare_function
+from hyperheat.check.records import MARGIN, FileRecord, join_parts
+from hyperheat.check.rises import compare_function
 from hyperheat.check.scanned_files import ScannedFile, read_record
 
 BASE = """

@@ -11,7 +11,7 @@ from tests.detector.samples import SOURCE
 
 from hyperheat.check import unedited
 from hyperheat.check.analysis import analyse, make_question, read_module
-from hyperheat.check.scan import load_scorer
+from hyperheat.check.scan_work import load_scorer
 from hyperheat.check.unedited import SeenPackage, look_at_package
 from hyperheat.cli.calibrate_detector import calibrate_detector
 from hyperheat.detector.calibration import Calibration, add_calibration

@@ -22,7 +22,7 @@ from hyperheat.check.discovery import FoundFile
 from hyperheat.check.explanations import Target
 from hyperheat.check.old_versions import Rises
 from hyperheat.check.rises import Rise
-from hyperheat.check.scan import LIMITS
+from hyperheat.check.scan_work import LIMITS
 from hyperheat.check.scanned_files import ScannedFile, ScannedFunction, Suspect
 from hyperheat.check.suppressions import find_suppressions
 from hyperheat.cli import main

@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterator
 
 from hyperheat.check.records import PartialRecord
-from hyperheat.check.scan import _Job, _Work
+from hyperheat.check.scan_work import FileJob, FileWork
 
 __all__ = ["DONE", "SlowWork"]
 
@@ -12,10 +12,10 @@ DONE = 3
 """Functions that are done before."""
 
 
-class SlowWork(_Work):
+class SlowWork(FileWork):
     """What a worker does with a job."""
 
-    def __call__(self, job: _Job) -> Iterator[PartialRecord]:
+    def __call__(self, job: FileJob) -> Iterator[PartialRecord]:
         for number, part in enumerate(filter(None, super().__call__(job))):
             if number > DONE:
                 time.sleep(600)

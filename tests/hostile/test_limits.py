@@ -12,7 +12,8 @@ from tests.hostile.slow_work import DONE, SlowWork
 
 from hyperheat.check.cache import Cache
 from hyperheat.check.discovery import FoundFile
-from hyperheat.check.scan import LIMITS, scan_files
+from hyperheat.check.scan import scan_files
+from hyperheat.check.scan_work import LIMITS
 from hyperheat.check.scanned_files import ScannedFile
 from hyperheat.detector.detector import Detector, load_detector
 from hyperheat.workers.limits import Limits
@@ -42,7 +43,7 @@ def scan(file: FoundFile, detector: Detector, cache: Cache, limits: Limits) -> S
 def test_what_was_done_before_a_limit_struck_is_kept_and_the_rest_is_not_paid_again(
     slow, detector, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("hyperheat.check.scan._Work", SlowWork)
+    monkeypatch.setattr("hyperheat.check.scan.FileWork", SlowWork)
     cache = open_cache(tmp_path / "cache", detector)
     first = scan(slow, detector, cache, FEW_SECONDS)
     assert [function.name for function in first.functions] == ["area0", "area1", "area2"]

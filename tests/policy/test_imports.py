@@ -35,7 +35,7 @@ MAY_IMPORT = {
         *("extras", "files", "configuration", "progress", "workers", "git"),
         *("hypergraph", "pycode", "rewrites", "tensors", "nn", "train", "detector"),
     },
-    "report": {"alarm_rate", "visible_text"},
+    "report": {"lazy_names", "alarm_rate", "visible_text"},
     "check": {
         *("source_encoding", "spelling", "files", "progress", "workers", "git", "visible_text"),
         *("lazy_names", "pycode", "rewrites", "detector", "report"),

@@ -7,10 +7,10 @@
     from hyperheat.check import check_paths
     check_paths(["src"]).findings
 
-What happens to a file: `discovery` finds it, `scan` gives it to a worker or takes its result from the `cache`, `analysis`
-makes its record, `scanned_files` reads it, `old_versions` compares it with what it was before its `changes`, `filters`
-choose what is reported (by `settings`, `suppressions`, `baseline` and what rose), and `repairs` change it. Nothing here
-imports torch, and no code that is checked is ever imported or run.
+What happens to a file: `discovery` finds it, `scan` gives it to a worker (`scan_work`) or takes its result from the `cache`,
+`analysis` makes its record, `scanned_files` reads it, `old_versions` compares it with what it was before its `changes`,
+`filters` choose what is reported (by `settings`, `suppressions`, `baseline` and what rose), and `repairs` change it. Nothing
+here imports torch, and no code that is checked is ever imported or run.
 """
 
 import sys

@@ -25,7 +25,8 @@ from hyperheat.check.cache import Cache
 from hyperheat.check.discovery import MAX_BYTES, SUFFIXES, FoundFile, Selection, discover, is_excluded
 from hyperheat.check.filters import make_report
 from hyperheat.check.installed_models import load_model
-from hyperheat.check.scan import LIMITS, scan_data, scan_files, scan_source
+from hyperheat.check.scan import scan_data, scan_files, scan_source
+from hyperheat.check.scan_work import LIMITS
 from hyperheat.check.scanned_files import ScannedFile, Sources
 from hyperheat.check.settings import Settings, processors, settings_for
 from hyperheat.detector.detector import Detector, load_detector

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from hyperheat.check.cell_places import CellPlaces
 from hyperheat.check.discovery import MAX_BYTES, FoundFile
 from hyperheat.check.records import FileRecord, FunctionRecord, ListedFunction
-from hyperheat.check.scan import LIMITS, run_in_workers, score_in_worker
+from hyperheat.check.scan_work import LIMITS, run_in_workers, score_in_worker
 from hyperheat.check.scanned_files import ScannedFile, lines_and_columns, read_record
 from hyperheat.detector.calibration import Calibration
 from hyperheat.detector.detector import Detector

@@ -11,8 +11,7 @@ import hashlib
 import math
 from collections.abc import Callable, Iterable, Iterator
 
-from hyperheat.check.records import IdentityRecord, TraceRecord
-from hyperheat.check.rises import MARGIN
+from hyperheat.check.records import MARGIN, IdentityRecord, TraceRecord
 from hyperheat.detector.calibration import Calibration
 from hyperheat.pycode import FunctionGraph
 from hyperheat.rewrites import Rewrite, Span

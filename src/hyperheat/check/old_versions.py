@@ -20,14 +20,8 @@ from hyperheat.check.discovery import MAX_BYTES, FoundFile
 from hyperheat.check.filters import changed_functions
 from hyperheat.check.records import FileRecord, PartialRecord, Wanted, key_of_lines
 from hyperheat.check.rises import Rise, compare_function, has_match
-from hyperheat.check.scan import (
-    LIMITS,
-    is_final,
-    make_entry,
-    record_of,
-    run_in_workers,
-    score_in_worker,
-)
+from hyperheat.check.scan import is_final, make_entry, record_of
+from hyperheat.check.scan_work import LIMITS, run_in_workers, score_in_worker
 from hyperheat.check.scanned_files import ScannedFile, ScannedFunction, sha256_of
 from hyperheat.detector.detector import Detector
 from hyperheat.report.finding import Finding

@@ -10,7 +10,7 @@ from itertools import islice
 
 from hyperheat.check.analysis import MAX_CANDIDATES, MAX_NODES, read_module, read_text
 from hyperheat.check.discovery import MAX_BYTES, FoundFile
-from hyperheat.check.scan import LIMITS, load_scorer, model_errors, run_in_workers
+from hyperheat.check.scan_work import LIMITS, load_scorer, model_errors, run_in_workers
 from hyperheat.detector.alarms import TIERS
 from hyperheat.detector.calibration import Calibration
 from hyperheat.detector.detector import Detector

@@ -15,7 +15,7 @@ __all__ = ["MODULES", "load_once", "start_early"]
 
 MODULES = (
     "numpy",
-    "hyperheat.check.scan",
+    "hyperheat.check.scan_work",
     "hyperheat.check.analysis",
     "hyperheat.detector.scorer",
 )

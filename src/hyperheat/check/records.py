@@ -18,6 +18,7 @@ As plain data, for the cache:
 """
 
 import hashlib
+import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from itertools import pairwise
@@ -27,6 +28,7 @@ from hyperheat.check.suppressions import Suppression
 from hyperheat.report.rules import RULE_OF_KIND, RULES
 
 __all__ = [
+    "MARGIN",
     "CellRecord",
     "EditRecord",
     "ErrorRecord",
@@ -44,6 +46,9 @@ __all__ = [
     "join_parts",
     "key_of_lines",
 ]
+
+MARGIN = math.log(2)
+"""How much log-odds must rise for a finding to be reported; traces are kept of what can make a difference."""
 
 _MOST = 1 << 31  # lines or characters
 _FILE_RULES = frozenset(rule.id for rule in RULES.values() if not rule.kinds)

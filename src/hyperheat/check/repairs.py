@@ -21,7 +21,7 @@ from hyperheat.check.discovery import MAX_BYTES, FoundFile
 from hyperheat.check.notebook import edits_in_notebook, read_notebook
 from hyperheat.check.notebook_analysis import find_cell_error
 from hyperheat.check.preload import MODULES
-from hyperheat.check.scan import LIMITS
+from hyperheat.check.scan_work import LIMITS
 from hyperheat.files import SkippedFile, read_regular, refuse_links_out, remove_leftovers, write_whole
 from hyperheat.pycode import SourceError
 from hyperheat.pycode.syntax.python_source import PythonSource

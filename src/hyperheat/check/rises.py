@@ -12,18 +12,14 @@ A finding rose if there is no such place, or if its odds are at least twice as h
 of several suspicious places, one gains when another is repaired, and that is no reason to report it.
 """
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from hyperheat.check.records import FileRecord, FunctionRecord, IdentityRecord, TraceRecord
+from hyperheat.check.records import MARGIN, FileRecord, FunctionRecord, IdentityRecord, TraceRecord
 from hyperheat.check.scanned_files import ScannedFunction
 from hyperheat.detector.calibration import Calibration, log_odds
 
-__all__ = ["MARGIN", "Rise", "compare_function", "has_match", "is_same_code"]
-
-MARGIN = math.log(2)
-"""How much log-odds must rise for a finding to be reported."""
+__all__ = ["Rise", "compare_function", "has_match", "is_same_code"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,57 +11,33 @@ kept, and the file is not tried again until it changes or the limits are raised.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import lru_cache, partial
-from itertools import chain
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 from hyperheat.check.cache import Cache, Entry
 from hyperheat.check.discovery import MAX_BYTES, FoundFile
 from hyperheat.check.model_check import ModelCheck
-from hyperheat.check.preload import MODULES, load_once
 from hyperheat.check.records import FileRecord, FunctionRecord, PartialRecord, join_parts
+from hyperheat.check.scan_work import LIMITS, FileJob, FileWork, load_scorer, run_in_workers, score_alone
 from hyperheat.check.scanned_files import ScannedFile, read_record, sha256_of
 from hyperheat.detector.detector import Detector
 from hyperheat.files import SkippedFile, read_regular
 from hyperheat.report.finding import ScanError
 from hyperheat.workers.limits import Limits
-from hyperheat.workers.outcomes import Lost, WorkersError
+from hyperheat.workers.outcomes import Lost
 
 if TYPE_CHECKING:
-    from hyperheat.detector import SampleScores, Scorer
-    from hyperheat.detector.sample import Sample
+    pass
 
 __all__ = [
-    "LIMITS",
     "is_final",
-    "load_scorer",
     "make_entry",
-    "model_errors",
     "record_of",
-    "run_in_workers",
     "scan_data",
     "scan_files",
     "scan_source",
-    "score_in_worker",
 ]
-
-LIMITS = Limits(seconds=300, work_seconds=10, memory=1 << 30)
-"""What looking at a file may use: time on the clock and memory in all, work for reading it and for each function."""
-
-JobT = TypeVar("JobT")
-
-
-@dataclass(frozen=True, slots=True)
-class _Job:
-    """A file for a worker: its place in the scan, its bytes, and the functions whose results are known."""
-
-    number: int
-    data: bytes
-    known: frozenset[str]
-    is_notebook: bool
 
 
 def scan_files(
@@ -81,7 +57,7 @@ def scan_files(
     are done and of all.
     """
     scan = _Scanner(list(files), detector, cache, progress, part, limits, max_bytes)
-    work = _Work(detector, limits, max_bytes)
+    work = FileWork(detector, limits, max_bytes)
     for job, result in run_in_workers(
         work, scan.jobs(), detector, workers=jobs, limits=limits, on_part=scan.take_part
     ):
@@ -95,8 +71,8 @@ def scan_files(
 
 def scan_data(data: bytes, file: FoundFile, detector: Detector, *, limits: Limits = LIMITS) -> ScannedFile:
     """Scan bytes as the contents of a file, which need not exist, in a separate process and without a cache."""
-    job = _Job(0, data, frozenset(), file.is_notebook)
-    work = _Work(detector, limits, MAX_BYTES if file.is_notebook else max(len(data), MAX_BYTES))
+    job = FileJob(0, data, frozenset(), file.is_notebook)
+    work = FileWork(detector, limits, MAX_BYTES if file.is_notebook else max(len(data), MAX_BYTES))
     ((_, result),) = run_in_workers(work, [job], detector, workers=1, limits=limits)
     return read_record(record_of(result, ()), file, detector.calibration, source=data)
 
@@ -106,7 +82,7 @@ def scan_source(source: str, detector: Detector, *, path: str = "<source>") -> S
     from hyperheat.check.analysis import analyse_text
 
     scorer = load_scorer(detector)
-    record = analyse_text(source, (), lambda sample: _score(scorer, sample), detector.calibration)
+    record = analyse_text(source, (), lambda sample: score_alone(scorer, sample), detector.calibration)
     return read_record(record, FoundFile(path, Path(path)), detector.calibration, source=source)
 
 
@@ -138,7 +114,7 @@ class _Scanner:
         self._done: dict[int, ScannedFile] = {}
         self._next = 0
 
-    def jobs(self) -> Iterator[_Job]:
+    def jobs(self) -> Iterator[FileJob]:
         """Read the files in order, and yield jobs for those that are not in the cache."""
         for number, file in enumerate(self._files):
             try:
@@ -157,9 +133,9 @@ class _Scanner:
                 self._tell(number, self._read(file, entry.record, sha256, len(data)))
                 continue
             self._known[number] = {} if entry is None else entry.record.known
-            yield _Job(number, data, frozenset(self._known[number]), file.is_notebook)
+            yield FileJob(number, data, frozenset(self._known[number]), file.is_notebook)
 
-    def take_part(self, job: _Job, part: PartialRecord) -> None:
+    def take_part(self, job: FileJob, part: PartialRecord) -> None:
         """Count what a worker has done of a file."""
         if self._part is None:
             return
@@ -169,7 +145,7 @@ class _Scanner:
         self._counts[job.number] = done, listed
         self._part(self._files[job.number], done, listed)
 
-    def finish(self, job: _Job, result: list[PartialRecord] | Lost) -> None:
+    def finish(self, job: FileJob, result: list[PartialRecord] | Lost) -> None:
         """Take what a worker found, all of it or what was done before it was lost."""
         self._counts.pop(job.number, None)
         known = self._known.pop(job.number, {})
@@ -235,99 +211,3 @@ def is_final(entry: Entry, limits: Limits) -> bool:
 
 def _plain_limits(limits: Limits) -> tuple[float, float, float]:
     return limits.seconds, limits.work_seconds or 0, limits.memory or 0
-
-
-@dataclass(frozen=True, slots=True)
-class _Work:
-    """What a worker does with a job."""
-
-    detector: Detector
-    limits: Limits
-    max_bytes: int
-
-    def __call__(self, job: _Job) -> Iterator[PartialRecord | None]:
-        from hyperheat.check.analysis import analyse_parts
-        from hyperheat.check.notebook_analysis import analyse_notebook
-
-        analyse_job = analyse_notebook if job.is_notebook else analyse_parts
-        score = partial(score_in_worker, self.detector, self.limits)
-        most, calibration = self.max_bytes, self.detector.calibration
-        return analyse_job(job.data, job.known, score, calibration, max_characters=most)
-
-
-def score_in_worker(detector: Detector, limits: Limits, sample: "Sample") -> "SampleScores":
-    """What the detector says of a function, within the limits for one function."""
-    with model_errors():
-        scorer = load_scorer(detector, limits)
-        limits.begin_job()
-        return _score(scorer, sample)
-
-
-@contextmanager
-def model_errors() -> Iterator[None]:
-    """What is wrong with a model concerns all files."""
-    from hyperheat.detector.manifest import ModelError
-
-    try:
-        yield
-    except ModelError as error:
-        raise WorkersError(str(error)) from None
-
-
-def run_in_workers(
-    work: Callable[[JobT], Any],
-    jobs: Iterable[JobT],
-    detector: Detector,
-    *,
-    workers: int,
-    limits: Limits,
-    on_part: Callable[[JobT, Any], object] | None = None,
-) -> Iterator[tuple[JobT, Any]]:
-    """Do jobs in processes with limits, in which the detector is loaded; `on_part` sees each part of a result at once.
-
-    If there are none, because all results are known, not even what starts processes is loaded.
-    """
-    left = iter(jobs)
-    first = next(left, None)
-    if first is None:
-        return
-    from hyperheat.workers.pool import run_jobs
-
-    prepare = partial(load_once, detector.folder, detector.key)
-    yield from run_jobs(
-        work,
-        chain([first], left),
-        workers=workers,
-        limits=limits,
-        preload=MODULES,
-        prepare=prepare,
-        on_part=on_part,
-    )
-
-
-def load_scorer(detector: Detector, limits: Limits = LIMITS) -> "Scorer":
-    """What scores functions, loaded and tried once in a process; raises ModelError."""
-    return _load_scorer(detector.folder, detector.key, limits)
-
-
-@lru_cache(maxsize=1)
-def _load_scorer(folder: Path, key: str, limits: Limits) -> "Scorer":
-    from hyperheat.check.analysis import try_model
-    from hyperheat.detector import Scorer
-    from hyperheat.detector.manifest import ModelError
-
-    try:
-        scorer = Scorer.of(load_once(folder, key))
-    except ValueError as error:  # files that are not those of the manifest
-        raise ModelError(str(error)) from None
-    try_model(scorer, limits)
-    return scorer
-
-
-def _score(scorer: "Scorer", sample: "Sample") -> "SampleScores":
-    from hyperheat.pycode import TooMuchSource
-
-    problem = scorer.problem(sample)
-    if problem is not None:
-        raise TooMuchSource(None, None, problem)
-    return scorer.score_batch([sample])[0]

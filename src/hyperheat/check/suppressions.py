@@ -15,10 +15,13 @@ import re
 import tokenize
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from hyperheat.report.finding import Finding
 from hyperheat.report.rules import RULES
 from hyperheat.report.source import SourceText
+
+if TYPE_CHECKING:
+    from hyperheat.report.finding import Finding
 
 __all__ = ["Suppressed", "Suppression", "UnusedSuppression", "find_suppressions", "suppress"]
 
@@ -45,7 +48,7 @@ class Suppression:
     expected_to_work: bool = True
     problem: str | None = None
 
-    def covers(self, finding: Finding) -> bool:
+    def covers(self, finding: "Finding") -> bool:
         """Whether the comment is for the place and the rule of a finding."""
         if self.rules is not None and finding.rule not in self.rules:
             return False
@@ -65,8 +68,8 @@ class UnusedSuppression:
 class Suppressed:
     """The findings of a file that are reported, those that are suppressed, and the comments that suppress nothing."""
 
-    shown: tuple[Finding, ...]
-    quiet: tuple[Finding, ...]
+    shown: "tuple[Finding, ...]"
+    quiet: "tuple[Finding, ...]"
     unused: tuple[UnusedSuppression, ...]
 
 
@@ -95,7 +98,7 @@ def find_suppressions(source: SourceText) -> tuple[Suppression, ...]:
 
 
 def suppress(
-    findings: Iterable[Finding], suppressions: Iterable[Suppression], *, rules: Iterable[str]
+    findings: "Iterable[Finding]", suppressions: Iterable[Suppression], *, rules: Iterable[str]
 ) -> Suppressed:
     """Sort the findings of one file by what its comments say.
 
@@ -130,7 +133,7 @@ def _ours(match: re.Match[str], line: int, column: int, lines: frozenset[int]) -
 
 
 def _unused(
-    suppression: Suppression, quiet: set[Finding], checked: frozenset[str]
+    suppression: Suppression, quiet: "set[Finding]", checked: frozenset[str]
 ) -> Iterator[UnusedSuppression]:
     place = suppression.line, suppression.column
     if suppression.problem:

@@ -16,7 +16,7 @@ import numpy as np
 
 from hyperheat.check.analysis import MAX_PLACES, Question, make_question, read_module, read_text
 from hyperheat.check.discovery import MAX_BYTES
-from hyperheat.check.scan import LIMITS, load_scorer, model_errors, run_in_workers
+from hyperheat.check.scan_work import LIMITS, load_scorer, model_errors, run_in_workers
 from hyperheat.detector import SampleScores
 from hyperheat.detector.detector import Detector
 from hyperheat.pycode import FunctionGraph, SourceError, TooMuchSource

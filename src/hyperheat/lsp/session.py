@@ -17,7 +17,7 @@ from typing import Any
 
 from hyperheat.check.preload import MODULES, load_once
 from hyperheat.check.records import FileRecord, FunctionRecord, PartialRecord, join_parts
-from hyperheat.check.scan import LIMITS
+from hyperheat.check.scan_work import LIMITS
 from hyperheat.detector.detector import Detector
 from hyperheat.lsp.results import CheckedText, PlacedFinding, check_record, move_findings
 from hyperheat.lsp.work import DocumentSettings, EditorWork, HoverJob, ScanJob, SettingsJob

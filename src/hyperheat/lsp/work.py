@@ -13,7 +13,7 @@ from hyperheat.check.baseline import Baseline, read_baseline
 from hyperheat.check.discovery import FoundFile, Selection, is_left_out, shown_path
 from hyperheat.check.explanations import Target, explain_targets, read_explained
 from hyperheat.check.records import PartialRecord
-from hyperheat.check.scan import score_in_worker
+from hyperheat.check.scan_work import score_in_worker
 from hyperheat.check.settings import Settings, find_settings, load_settings, override_settings
 from hyperheat.detector.detector import Detector
 from hyperheat.report.finding import Finding

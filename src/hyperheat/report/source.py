@@ -5,8 +5,10 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from hyperheat.report.finding import FileEdit
+if TYPE_CHECKING:
+    from hyperheat.report.finding import FileEdit
 
 __all__ = ["SourceText"]
 
@@ -65,7 +67,7 @@ class SourceText:
         line = bisect_right(self._spans, (offset, len(self.text)))
         return line, offset - self._spans[line - 1][0] + 1
 
-    def edited(self, edits: Iterable[FileEdit]) -> str:
+    def edited(self, edits: "Iterable[FileEdit]") -> str:
         """The whole text with the edits of a fix done; all other characters stay."""
         parts, done = [], 0
         for edit in edits:

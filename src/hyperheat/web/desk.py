@@ -6,7 +6,7 @@ from concurrent.futures import Future
 from queue import Full, Queue
 from typing import Any
 
-from hyperheat.check.scan import run_in_workers
+from hyperheat.check.scan_work import run_in_workers
 from hyperheat.detector.detector import Detector
 from hyperheat.web.look import Looker, LookJob, PlacesJob, Source
 from hyperheat.workers.limits import Limits

@@ -11,7 +11,7 @@ from hyperheat.check.explanations import ExplainedPlace, Target, explain_targets
 from hyperheat.check.notebook import read_notebook
 from hyperheat.check.notebook_analysis import join_cells
 from hyperheat.check.records import FunctionRecord
-from hyperheat.check.scan import score_in_worker
+from hyperheat.check.scan_work import score_in_worker
 from hyperheat.detector.detector import Detector
 from hyperheat.hypergraph import Hypergraph
 from hyperheat.hypergraph.overlay import Lane, TooManySpokes, draw_over

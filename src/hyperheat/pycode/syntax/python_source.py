@@ -15,7 +15,6 @@ from typing import TypeVar
 import numpy as np
 
 from hyperheat.pycode.anchors import FunctionNode
-from hyperheat.pycode.syntax.newer_syntax import name_newer_syntax
 from hyperheat.pycode.syntax.traversal import levels
 from hyperheat.source_encoding import SlowEncodingError, decode
 
@@ -211,7 +210,7 @@ def _or_refuse(source: PythonSource, read: Callable[[], Result], *, newer: bool 
             "too many"
         )  # nested parentheses, levels of indentation, nested blocks
         kind = TooMuchSource if too_much else SourceError
-        named = name_newer_syntax(source.text, error) if newer and not too_much else None
+        named = _name_newer_syntax(source.text, error) if newer and not too_much else None
         raise kind(path, error.lineno, named or f"not valid Python 3: {error.msg}") from None
     except (RecursionError, MemoryError):
         raise TooMuchSource(path, None, f"syntax nested more than {MAX_DEPTH} levels deep") from None
@@ -232,3 +231,11 @@ def _check_depth(module: ast.Module, source: PythonSource) -> None:
 def _too_deep(source: PythonSource, node: ast.AST) -> TooMuchSource:
     line = getattr(node, "lineno", None)
     return TooMuchSource(source.path, line, f"syntax nested more than {MAX_DEPTH} levels deep")
+
+
+def _name_newer_syntax(text: str, error: SyntaxError) -> str | None:
+    from hyperheat.pycode.syntax.newer_syntax import (
+        name_newer_syntax,
+    )  # many patterns, which valid code does not need
+
+    return name_newer_syntax(text, error)
