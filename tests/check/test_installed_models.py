@@ -13,8 +13,10 @@ from tests.cli.scans import CLEAN
 from hyperheat.check import installed_models, model_check
 from hyperheat.check.cache import Cache, CacheError
 from hyperheat.check.checker import Checker, check_paths
+from hyperheat.check.discovery import FoundFile
 from hyperheat.check.installed_models import find_model, load_model
 from hyperheat.check.model_check import ModelCheck
+from hyperheat.check.scan import scan_files
 from hyperheat.check.settings import Settings
 from hyperheat.cli.models import models
 from hyperheat.detector.detector import load_detector
@@ -193,6 +195,46 @@ def test_a_sound_model_is_read_once_and_not_at_every_warm_scan(
     os.utime(detector.folder / "vocab.json", (0, 0))
     compare()
     assert read == [detector.folder] * 2
+
+
+def test_a_model_that_workers_have_loaded_is_not_read_again(
+    tmp_path: Path, exported_detector: Path, monkeypatch: pytest.MonkeyPatch
+):
+    read: list[Path] = []
+    monkeypatch.setattr(model_check, "read_folder", read.append)
+    monkeypatch.setenv("HYPERHEAT_CACHE", str(tmp_path / "cache"))
+    detector = load_detector(shutil.copytree(exported_detector, tmp_path / "model"))
+    path = tmp_path / "a.py"
+    path.write_text(FUNCTION)
+
+    def scan() -> None:
+        files = [FoundFile("a.py", path)]
+        list(scan_files(files, detector, jobs=1, cache=Cache.open(detector)))
+
+    scan()
+    scan()
+    assert read == []
+    weights = detector.folder / "model.safetensors"
+    os.utime(weights, (0, 0))  # as if they were written again
+    scan()
+    assert read == [detector.folder]
+
+
+def test_a_model_that_no_worker_needed_is_not_taken_for_sound(
+    tmp_path: Path, exported_detector: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("HYPERHEAT_CACHE", str(tmp_path / "cache"))
+    detector = load_detector(shutil.copytree(exported_detector, tmp_path / "model"))
+    (detector.folder / "model.safetensors").write_bytes(b"damaged")
+    path = tmp_path / "a.py"
+    path.write_text("NOTHING = 1\n")
+
+    def scan() -> None:
+        list(scan_files([FoundFile("a.py", path)], detector, jobs=1, cache=Cache.open(detector)))
+
+    scan()
+    with pytest.raises(WorkersError, match=r"model\.safetensors"):
+        scan()
 
 
 def test_the_list(user_models: Path, package: Path, capsys: pytest.CaptureFixture[str]):

@@ -91,7 +91,8 @@ FORGERIES = (
 def test_entries_that_were_forged_are_made_again(project, detector):
     cold = report(scan_project(project, detector), detector)
     cache = open_cache(project / "cache", detector)
-    for path, forgery in zip(sorted(cache.entries.glob("*.json")), FORGERIES, strict=True):
+    entries = sorted(path for path in cache.entries.glob("*.json") if path.name != "model.json")
+    for path, forgery in zip(entries, FORGERIES, strict=True):
         sha256 = json.loads(path.read_bytes().partition(b"\n")[2])["sha256"]
         content = json.dumps({"sha256": sha256, "record": forgery}).encode()
         path.write_bytes(sign(cache, path, content))

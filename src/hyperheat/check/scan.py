@@ -133,6 +133,7 @@ class _Scanner:
                 self._tell(number, self._read(file, entry.record, sha256, len(data)))
                 continue
             self._known[number] = {} if entry is None else entry.record.known
+            self._model.expect_workers()
             yield FileJob(number, data, frozenset(self._known[number]), file.is_notebook)
 
     def take_part(self, job: FileJob, part: PartialRecord) -> None:
@@ -151,6 +152,8 @@ class _Scanner:
         known = self._known.pop(job.number, {})
         file, sha256 = self._files[job.number], sha256_of(job.data)
         record = record_of(result, known)
+        if any(function.no_bug is not None for function in record.known.values()):
+            self._model.was_loaded()
         digests = [function.digest for function in record.functions]
         old = {digest: known[digest] for digest in digests if digest in known}
         record = replace(record, known={**record.known, **old})
