@@ -54,7 +54,8 @@ def test_a_committed_cache_decides_nothing(clone, tmp_path, exported_detector, i
     theirs = str(tmp_path / "theirs")
     assert hyperheat(*show, cwd=clone, HYPERHEAT_CACHE=theirs).code in (0, 1)
     for path in clone.glob(".hyperheat_cache/*/*.json"):
-        forge(path)
+        if path.name != "model.json":
+            forge(path)
     if not in_place:
         clone = clone.rename(tmp_path / "moved")
     shutil.copy(tmp_path / "theirs" / "secret", clone / ".hyperheat_cache" / "secret")
