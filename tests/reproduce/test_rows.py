@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.kg.neural_data import random_statements
 
-from hyperheat.bugs.corpus import CorpusSettings, build_corpus, read_names, source_packages
+from hyperheat.bugs.corpus import CorpusSettings, Package, build_corpus, read_names, source_packages
 from hyperheat.bugs.corpus.packages import split_of
 from hyperheat.cli import app
 from hyperheat.reproduce.paper_tables import SIZES, TABLES
@@ -39,6 +39,18 @@ def refusal(capsys: pytest.CaptureFixture[str], *words: object) -> str:
     assert stop.value.code == 2
     message = capsys.readouterr().err.strip().splitlines()
     return message[-1]
+
+
+def test_a_corpus_is_known_by_what_was_asked_for(corpus: Path, tmp_path: Path):
+    lines = [line.partition("#")[0].strip() for line in PACKAGES.read_text().splitlines()]
+    manifest = json.loads((corpus / "manifest.json").read_text())
+    asked = {"clean": 0.25, "functions_per_package": 200, "names": sorted(line for line in lines if line)}
+    manifest["settings"] |= asked
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest))
+    assert describe_corpus(tmp_path)["name"] == "full"
+    manifest["settings"]["clean"] = 0.5
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest))
+    assert describe_corpus(tmp_path)["name"] == "given"
 
 
 def test_a_row_is_trained_measured_recorded_and_not_run_again(

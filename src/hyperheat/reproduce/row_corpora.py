@@ -6,7 +6,7 @@ with the quick one, which takes two minutes, and says so.
 
 import hashlib
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -108,15 +108,9 @@ def _name_of(manifest: dict[str, Any]) -> str:
     settings = manifest.get("settings", {})
     for plan in CORPORA.values():
         names = [f"{package.name}=={package.version}" for package in _choose_packages(plan, PACKAGES)]
-        if settings == {**_plain(plan.settings), "names": names}:
+        if settings == {**plan.settings.to_plain(), "names": names}:
             return plan.name
     return "given"
-
-
-def _plain(settings: CorpusSettings) -> dict[str, Any]:
-    values = asdict(settings)
-    del values["split_files"]
-    return values
 
 
 def _choose_packages(plan: CorpusPlan, listed: Path) -> list[Package]:

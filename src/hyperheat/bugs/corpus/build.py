@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -105,7 +105,7 @@ def build_corpus(
 def _begin(space: Workspace, packages: list[Package], settings: CorpusSettings) -> dict[str, Any]:
     """Record what is being built, or check that it is the same as before."""
     record = {
-        "settings": {**_recorded(settings), "names": [_requirement(package) for package in packages]},
+        "settings": {**settings.to_plain(), "names": [_requirement(package) for package in packages]},
         "hyperheat": hyperheat.__version__,
         "python": platform.python_version(),
     }
@@ -123,12 +123,6 @@ def _begin(space: Workspace, packages: list[Package], settings: CorpusSettings) 
     save_record(space.settings, record)
     space.make_folders()
     return record
-
-
-def _recorded(settings: CorpusSettings) -> dict[str, Any]:
-    """The settings as a record, in which corpora without the newer settings look as they always did."""
-    values = asdict(settings)
-    return {key: values[key] for key in values if values[key] or key not in ("split_files", "habits")}
 
 
 def _plan(space: Workspace, jobs: list[PackageJob], where: _Where) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """The settings of a corpus: how many samples, of which kinds, are made of each package."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from hyperheat.bugs.corpus.packages import CorpusError
 from hyperheat.rewrites.habits import Habits
@@ -42,3 +43,8 @@ class CorpusSettings:
             raise CorpusError(f"rate: expected more than 0 and at most 1, got {self.rate}")
         if self.functions_per_package < 1:
             raise CorpusError(f"functions_per_package: expected at least 1, got {self.functions_per_package}")
+
+    def to_plain(self) -> dict[str, Any]:
+        """The settings as a manifest has them; corpora without the newer settings look as they always did."""
+        values = asdict(self)
+        return {key: values[key] for key in values if values[key] or key not in ("split_files", "habits")}
