@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.kg.neural_data import random_statements
 
-from hyperheat.bugs.corpus import CorpusSettings, Package, build_corpus, read_names, source_packages
+from hyperheat.bugs.corpus import CorpusSettings, build_corpus, read_names, source_packages
 from hyperheat.bugs.corpus.packages import split_of
 from hyperheat.cli import app
 from hyperheat.reproduce.paper_tables import SIZES, TABLES
