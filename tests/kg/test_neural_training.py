@@ -31,6 +31,7 @@ from hyperheat.kg.neural.training import KgJob, train_model
 from hyperheat.kg.ranking import Protocol, rank
 from hyperheat.kg.ranking import evaluate as evaluate_scorer
 from hyperheat.nn.aggregate import CrossAttentionAggregate
+from hyperheat.tensors.indices import to_tensors
 from hyperheat.train import TrainSettings
 
 COLLECTING = runpy.run_path(str(Path(__file__).parents[2] / "tools" / "collect_kg.py"))
@@ -164,6 +165,40 @@ def test_an_epoch_asks_every_question_once_and_a_share_of_the_qualifiers():
     again = job.batches(3)
     assert all((a.main == b.main).all() for a, b in zip(batches, again, strict=True))
     assert any((a.main != b.main).any() for a, b in zip(batches[:-1], job.batches(4)[:-1], strict=True))
+
+
+def test_labels_can_stand_instead_of_ids():
+    labels = {"e0": "Zurich", "e1": "zurich", "r0": "located in"}
+    for beside_ids in (True, False):
+        config = replace(BY_HEART.model, labels=BpeLabels(tokens=300, beside_ids=beside_ids))
+        job = KgJob(replace(BY_HEART, model=config), replace(DATA, labels=labels))
+        model = job.trained.model
+        assert model.entity_label is not None
+        first = model.entity_label.first(model.entity, beside_ids=beside_ids)
+        named = [name in labels for name in job.trained.names.entities]
+        assert torch.equal(first[0], first[1]) == (not beside_ids)
+        assert torch.equal(first[[not has for has in named]], model.entity[[not has for has in named]])
+        relations = model.first_relations()
+        assert torch.equal(relations[0], relations[len(relations) // 2]) == (not beside_ids)
+
+
+def test_the_encoder_can_be_given_the_first_qualifiers_of_statements_alone():
+    statements = DATA.train
+    assert max(statements.num_qualifiers) > 1
+    numbers = statements.qualifier_numbers()
+    for number, owner in enumerate(np.repeat(np.arange(len(statements)), statements.num_qualifiers)):
+        assert numbers[number] == number - statements.offsets[owner]
+    torch.manual_seed(0)
+    whole = KgJob(BY_HEART, DATA).trained.model
+    cut = KgJob(replace(BY_HEART, model=replace(BY_HEART.model, most_qualifiers=1)), DATA).trained.model
+    cut.load_state_dict(whole.state_dict())
+    shortened = statements.with_qualifiers(numbers < 1)
+    tables = [
+        model.eval().encode(to_tensors(model.plan(read), "cpu")).entities
+        for model, read in ((cut, statements), (whole, shortened), (whole, statements))
+    ]
+    assert torch.equal(tables[0], tables[1])
+    assert not torch.equal(tables[0], tables[2])
 
 
 def test_labels_give_equal_entities_equal_vectors(tmp_path: Path):

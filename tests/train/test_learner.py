@@ -43,6 +43,12 @@ def test_the_learning_rate_rises_and_falls(schedule, expected):
     assert [learning_rate(settings, State(step=number)) for number in range(7)] == pytest.approx(expected)
 
 
+def test_the_learning_rate_falls_in_steps_of_epochs():
+    settings = TrainSettings(lr=1.0, schedule="steps", step_epochs=2, step_factor=0.5, max_epochs=9)
+    rates = [learning_rate(settings, State(epoch=epoch, batch=3, epoch_size=4)) for epoch in range(6)]
+    assert rates == [1.0, 1.0, 0.5, 0.5, 0.25, 0.25]
+
+
 @pytest.mark.parametrize(
     ("budget", "states"),
     [

@@ -14,6 +14,11 @@ from hyperheat.train.run import State, TrainSettings, ended_by, seconds_left
         ({"max_steps": 5, "ema": 1.0}, "ema: expected a number between 0 and 1 or None, got 1.0"),
         ({"max_steps": 5, "betas": (0.9, 1.0)}, "betas: expected two numbers from 0 up to 1"),
         ({"max_steps": 5, "validate_every": 0}, "validate_every: expected an int of at least 1, got 0"),
+        (
+            {"max_steps": 5, "step_factor": 1.5},
+            "step_factor: expected a number above 0 and at most 1, got 1.5",
+        ),
+        ({"max_steps": 5, "step_epochs": 0}, "step_epochs: expected an int of at least 1, got 0"),
         ({"max_steps": 5, "schedule": "linear", "warmup": 5}, "max_steps: expected more than warmup=5"),
         ({"max_steps": 5, "clip": 0}, "clip: expected a number above 0 or None, got 0"),
         ({"max_steps": 5, "mode": "least"}, "mode: expected one of min, max, got 'least'"),
@@ -29,6 +34,7 @@ def test_max_steps_may_grow_only_where_no_schedule_depends_on_it():
     shaped = TrainSettings(max_steps=5, schedule="cosine").may_change()
     assert shaped.isdisjoint({"max_steps", "max_epochs", "max_samples"})
     assert "max_minutes" in shaped  # no two runs take equally long
+    assert "max_epochs" in TrainSettings(max_epochs=5, schedule="steps").may_change()
 
 
 def test_the_budget_that_ends_first_gives_the_time_left():

@@ -73,7 +73,9 @@ def train(
     out
         The folder of the run: best/ is the model, metrics.jsonl the log, checkpoints/ what --resume needs.
     recipe
-        heat, heat-crossatt, heat-labels, heat-unseen, no-encoder, stare, published-stare, published-heat or smallest.
+        heat, heat-crossatt, heat-labels, heat-unseen, no-encoder, stare, stare-labels or smallest; as published:
+        published-stare, published-stare-labels, published-heat, published-heat-crossatt, published-heat-crossatt-labels
+        or hy-transformer.
     set
         Settings that differ from the recipe, such as train_on=train model.encoder.dim=64 train.max_minutes=30.
     labels

@@ -153,6 +153,10 @@ class Statements:
         _, first = np.unique(number_statements(self), return_index=True)
         return self[np.sort(first)]
 
+    def qualifier_numbers(self) -> np.ndarray:
+        """The place of each qualifier [K] among those of its statement, from 0 on."""
+        return np.arange(len(self.value)) - np.repeat(self.offsets[:-1], self.num_qualifiers)
+
     def with_qualifiers(self, kept: np.ndarray) -> "Statements":
         """The same statements with those of their qualifiers that a mask [K] keeps."""
         before = np.concatenate([[0], np.cumsum(kept)])

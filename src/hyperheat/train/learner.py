@@ -1,6 +1,7 @@
 """What a step changes: the weights, Adam's moments, the average of the weights, the scale of float16.
 
 lr_s = lr * min(1, (s + 1) / warmup) * fall(progress)                                     s steps before this one
+lr_s = lr * step_factor ^ floor(epoch / step_epochs)                                      with schedule=steps
 a    = d a + (1 - d) w,  d = min(ema, (1 + s) / (10 + s))       so that the random beginning is soon forgotten
 """
 
@@ -29,6 +30,8 @@ def learning_rate(settings: TrainSettings, state: State) -> float:
     """The learning rate of the next update."""
     if state.step < settings.warmup:
         return settings.lr * (state.step + 1) / settings.warmup
+    if settings.schedule == "steps":
+        return settings.lr * settings.step_factor ** (state.epoch // settings.step_epochs)
     return settings.lr * _FALLS[settings.schedule](progress(settings, state))
 
 

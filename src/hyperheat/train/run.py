@@ -23,8 +23,11 @@ class TrainSettings:
     """Decoupled (AdamW), for matrices only: biases and scales do not decay."""
     warmup: int = 0
     """Steps over which the learning rate rises to `lr`."""
-    schedule: Literal["constant", "linear", "cosine"] = "constant"
-    """After the warm-up: stay at `lr`, or fall to zero at the end of the budget that is used up first."""
+    schedule: Literal["constant", "linear", "cosine", "steps"] = "constant"
+    """After the warm-up: stay at `lr`, fall to zero at the end of the budget that is used up first, or fall in steps."""
+    step_epochs: int = 50
+    """With schedule=steps: after so many epochs each, the learning rate is multiplied by `step_factor`."""
+    step_factor: float = 0.95
     clip: float | None = 1.0
     """The largest norm of the gradient."""
     ema: float | None = None
@@ -57,7 +60,7 @@ class TrainSettings:
     """Threads of torch in each process; None lets torch choose."""
 
     def __post_init__(self) -> None:
-        for name in ("batches_per_step", "validate_every", "log_every"):
+        for name in ("batches_per_step", "validate_every", "log_every", "step_epochs"):
             self._expect(name, "an int of at least 1", lambda value: type(value) is int and value >= 1)
         for name in ("max_steps", "max_epochs", "patience", "checkpoint_steps", "threads"):
             self._expect(
@@ -68,6 +71,7 @@ class TrainSettings:
         for name in ("seed", "warmup"):
             self._expect(name, "an int of at least 0", lambda value: type(value) is int and value >= 0)
         self._expect("lr", "a number above 0", lambda value: 0 < value < math.inf)
+        self._expect("step_factor", "a number above 0 and at most 1", lambda value: 0 < value <= 1)
         self._expect("weight_decay", "a number of at least 0", lambda value: 0 <= value < math.inf)
         self._expect(
             "betas", "two numbers from 0 up to 1", lambda value: all(0 <= beta < 1 for beta in value)
@@ -81,7 +85,7 @@ class TrainSettings:
             raise ValueError(
                 "set at least one of max_steps, max_epochs, max_samples, max_minutes, max_core_minutes"
             )
-        if self.schedule != "constant" and self.max_steps is not None and self.max_steps <= self.warmup:
+        if self.falls_to_zero and self.max_steps is not None and self.max_steps <= self.warmup:
             raise ValueError(
                 f"max_steps: expected more than warmup={self.warmup}, after which schedule={self.schedule!r} falls, "
                 f"got {self.max_steps}"
@@ -97,7 +101,12 @@ class TrainSettings:
         free = {"max_minutes", "max_core_minutes", "validate_every", "patience", "log_every"}
         free |= {"checkpoint_steps", "checkpoint_minutes", "tensorboard", "device", "threads"}
         budgets = {"max_steps", "max_epochs", "max_samples"}
-        return frozenset(free | budgets if self.schedule == "constant" else free)
+        return frozenset(free if self.falls_to_zero else free | budgets)
+
+    @property
+    def falls_to_zero(self) -> bool:
+        """Whether the learning rate depends on the budget."""
+        return self.schedule in ("linear", "cosine")
 
 
 @dataclass(kw_only=True)

@@ -1,6 +1,7 @@
-"""Natural-language labels as vectors: the sum of the vectors of their byte-pair tokens, beside the vector of the id.
+"""Natural-language labels as vectors: the sum of the vectors of their byte-pair tokens.
 
-Ids such as Q937 are never split: an entity without a label is its id alone.
+It is added to the vector of the id, or stands instead. Ids such as Q937 are never split: an entity without a label is
+its id alone.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,6 +26,8 @@ class BpeLabels:
     """Labels are split into byte-pair tokens and sum-pooled."""
 
     tokens: int = 8_000
+    beside_ids: bool = True
+    """Whether the vector of the id is added; if not, as in the paper, it stands only for what has no label."""
 
 
 def train_tokenizer(texts: Sequence[str], config: BpeLabels) -> str:
@@ -62,6 +65,16 @@ class LabelVectors(nn.Module):
     def forward(self) -> Tensor:
         """The vectors of all names."""
         return self.token(self.get_buffer("tokens"), self.get_buffer("offsets"))
+
+    def first(self, ids: Tensor, *, beside_ids: bool) -> Tensor:
+        """First vectors, from those of the ids [N, D] or [2N, D], names in the same order."""
+        copies = len(ids) // (len(self.get_buffer("offsets")) - 1)
+        vectors = self().repeat(copies, 1)
+        if beside_ids:
+            return ids + vectors
+        offsets = self.get_buffer("offsets")
+        is_named = (offsets[1:] > offsets[:-1]).repeat(copies)
+        return torch.where(is_named[:, None], vectors, ids)
 
     def of(self, texts: Sequence[str]) -> Tensor:
         """The vectors of other labels."""

@@ -91,18 +91,52 @@ def stare() -> KgSettings:
     return _improved(ModelConfig(encoder=StareConfig(dim=128), skip=_SKIP))
 
 
+def stare_labels() -> KgSettings:
+    """StarE's graph network that reads labels, under the same decoder."""
+    return _improved(ModelConfig(encoder=StareConfig(dim=128), labels=BpeLabels(), skip=_SKIP))
+
+
 def published_stare() -> KgSettings:
     """StarE as published."""
-    return _published(
-        ModelConfig(encoder=StareConfig(), decoder=StareDecoder()), batch=128, lr=1e-4, epochs=401
-    )
+    return _published(_PUBLISHED_STARE, batch=128, lr=1e-4, epochs=401)
+
+
+def published_stare_labels() -> KgSettings:
+    """StarE as published, with labels as first vectors."""
+    return _published(replace(_PUBLISHED_STARE, labels=_FIRST_LABELS), batch=128, lr=1e-4, epochs=401)
 
 
 def published_heat() -> KgSettings:
     """HEAT (max) as in the paper: in StarE's training, with its decoder."""
-    encoder = replace(_HEAT, dim=100, ff=512)
-    model = ModelConfig(encoder=encoder, decoder=StareDecoder(layers=1))
-    return _published(model, batch=512, lr=4e-4, epochs=1000)
+    return _published(_PUBLISHED_HEAT, batch=512, lr=4e-4, epochs=1000)
+
+
+def published_heat_crossatt() -> KgSettings:
+    """HEAT (cross-attention) as in the paper."""
+    return _published(_PUBLISHED_CROSSATT, batch=512, lr=4e-4, epochs=1000)
+
+
+def published_heat_crossatt_labels() -> KgSettings:
+    """HEAT (cross-attention) as in the paper, with labels as first vectors."""
+    return _published(replace(_PUBLISHED_CROSSATT, labels=_FIRST_LABELS), batch=512, lr=4e-4, epochs=1000)
+
+
+def hy_transformer() -> KgSettings:
+    """Hy-Transformer as in its code: no graph network, the answer read at a blank, in StarE's training."""
+    model = ModelConfig(encoder=NoEncoder(dim=200), decoder=MaskDecoder(layers=2, heads=4, ff=512))
+    return _published(model, batch=512, lr=1e-4, epochs=401)
+
+
+_FIRST_LABELS = BpeLabels(beside_ids=False)
+_QUALIFIERS = 6
+"""That the published code reads of a statement."""
+_PUBLISHED_STARE = ModelConfig(encoder=StareConfig(), decoder=StareDecoder(), most_qualifiers=_QUALIFIERS)
+_PUBLISHED_HEAT = ModelConfig(
+    encoder=replace(_HEAT, dim=100, ff=512), decoder=StareDecoder(layers=1), most_qualifiers=_QUALIFIERS
+)
+_PUBLISHED_CROSSATT = replace(
+    _PUBLISHED_HEAT, encoder=replace(_HEAT, dim=100, ff=512, aggregate=CrossAttentionAggregate)
+)
 
 
 def smallest() -> KgSettings:
@@ -131,7 +165,7 @@ def _training() -> TrainSettings:
 
 
 def _published(model: ModelConfig, *, batch: int, lr: float, epochs: int) -> KgSettings:
-    """StarE's training; its learning rate falls by 5 % every 50 epochs, here it stays."""
+    """StarE's training."""
     return KgSettings(
         model=model,
         loss=BinaryLoss(),
@@ -139,7 +173,7 @@ def _published(model: ModelConfig, *, batch: int, lr: float, epochs: int) -> KgS
         candidates="all",
         hide_asked=False,
         train=replace(
-            _training(), lr=lr, warmup=0, schedule="constant", max_steps=None, max_epochs=epochs, ema=None
+            _training(), lr=lr, warmup=0, schedule="steps", max_steps=None, max_epochs=epochs, ema=None
         ),
     )
 
@@ -151,8 +185,13 @@ RECIPES: dict[str, Callable[[], KgSettings]] = {
     "heat-unseen": heat_unseen,
     "no-encoder": no_encoder,
     "stare": stare,
+    "stare-labels": stare_labels,
     "published-stare": published_stare,
+    "published-stare-labels": published_stare_labels,
     "published-heat": published_heat,
+    "published-heat-crossatt": published_heat_crossatt,
+    "published-heat-crossatt-labels": published_heat_crossatt_labels,
+    "hy-transformer": hy_transformer,
     "smallest": smallest,
 }
 """The recipes by name."""

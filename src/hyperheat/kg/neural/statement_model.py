@@ -5,9 +5,9 @@
     z    = decoder(x, r, question)                           decoder.py, stare.py
     score(c) = z . x_c                                       loss.py
 
-x0 and r0 are learnt per id, and with labels the sum of their tokens is added (labels.py). With `unknown`, some ids are
-replaced by a shared vector in every training step, so that the encoder learns to tell entities by their statements.
-Dropout on x acts on both sides of the product. Letters: N entities, R relations, B questions, D width.
+x0 and r0 are learnt per id; with labels the sum of their tokens is added, or stands instead (labels.py). With `unknown`,
+some ids are replaced by a shared vector in every training step, so that the encoder learns to tell entities by their
+statements. Dropout on x acts on both sides of the product. Letters: N entities, R relations, B questions, D width.
 """
 
 from collections.abc import Mapping, Sequence
@@ -44,6 +44,8 @@ class ModelConfig:
     """the first value of g, the share of the encoder's output added to an entity's own vector; None: it replaces that"""
     unknown: float = 0.0
     """the share of entities whose id is replaced in a training step by the vector of entities that were never seen"""
+    most_qualifiers: int | None = None
+    """how many qualifiers of a statement the encoder reads, the first ones of it; None: all"""
 
     def __post_init__(self) -> None:
         if self.encoder.dim % self.decoder.heads:
@@ -52,6 +54,8 @@ class ModelConfig:
             )
         if not 0 <= self.entity_dropout < 1:
             raise ValueError(f"entity_dropout: expected a number from 0 up to 1, got {self.entity_dropout}")
+        if self.most_qualifiers is not None and self.most_qualifiers < 0:
+            raise ValueError(f"most_qualifiers: expected at least 0 or None, got {self.most_qualifiers}")
         if not 0 <= self.unknown <= 1:
             raise ValueError(f"unknown: expected a share from 0 to 1, got {self.unknown}")
         if self.unknown and isinstance(self.encoder, NoEncoder):
@@ -100,7 +104,8 @@ class StatementModel(nn.Module):
         self.skip = None if config.skip is None else Skip(dim, config.skip)
         self.dropout = Dropout(config.entity_dropout)
         self.decoder = _DECODERS[type(config.decoder)](config.decoder, dim)
-        self._unknown_share = config.unknown
+        self._unknown_share, self._most_qualifiers = config.unknown, config.most_qualifiers
+        self._beside_ids = isinstance(config.labels, BpeLabels) and config.labels.beside_ids
         self.unknown = (
             nn.Parameter(torch.randn(1, dim) * self.entity.detach().std()) if config.unknown else None
         )
@@ -108,6 +113,8 @@ class StatementModel(nn.Module):
 
     def plan(self, statements: Statements) -> Any:
         """What the encoder reads of statements, on the CPU."""
+        if self._most_qualifiers is not None:
+            statements = statements.with_qualifiers(statements.qualifier_numbers() < self._most_qualifiers)
         return self.encoder.plan(statements)
 
     def encode(self, graph: Any) -> Table:
@@ -116,12 +123,17 @@ class StatementModel(nn.Module):
         if self.unknown is not None and self.training:
             replaced = torch.rand(len(entities), 1, device=entities.device) < self._unknown_share
             entities = torch.where(replaced, self.unknown, entities)
-        if self.entity_label is not None and self.relation_label is not None:
-            entities = entities + self.entity_label()
-            relations = relations + self.relation_label().repeat(2, 1)
-        first = Table(entities, relations)
+        if self.entity_label is not None:
+            entities = self.entity_label.first(entities, beside_ids=self._beside_ids)
+        first = Table(entities, self.first_relations())
         entities, relations = self.pass_by(first, self.encoder(first, graph))
         return Table(self.dropout(entities), relations)
+
+    def first_relations(self) -> Tensor:
+        """The vectors [2R, D] of relations before the encoder."""
+        if self.relation_label is None:
+            return self.relation
+        return self.relation_label.first(self.relation, beside_ids=self._beside_ids)
 
     def pass_by(self, first: Table, encoded: Table) -> Table:
         """The encoded table, to which first vectors are added if the model has a skip."""

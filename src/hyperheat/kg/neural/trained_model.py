@@ -205,7 +205,7 @@ class ModelScorer:
     def _encode_unseen(self, texts: Sequence[str]) -> Tensor:
         """The vectors of entities that are in no statement, from their labels alone."""
         model = self._model
-        if model.entity_label is None or model.relation_label is None:
+        if model.entity_label is None:
             raise ValueError(f"unknown entities {', '.join(texts)}: this model reads no labels")
         alone = Statements(
             entities=tuple(texts),
@@ -213,8 +213,7 @@ class ModelScorer:
             **{name: np.zeros(0) for name in ("subject", "relation", "object", "qualifier", "value")},
             offsets=np.zeros(1),
         )
-        relations = model.relation + model.relation_label().repeat(2, 1)
-        first = Table(model.entity_label.of(texts), relations)
+        first = Table(model.entity_label.of(texts), model.first_relations())
         encoded = model.encoder(first, to_tensors(model.plan(alone), self._device))
         return model.pass_by(first, encoded).entities
 
