@@ -37,6 +37,7 @@ class Dataset:
         self.hashes = [shard["sha256"] for shard in shards]
         self._shards = [_read_shard(folder, shard, pairs=pairs) for shard in shards if shard["samples"]]
         self._starts = [0, *accumulate(len(shard) for shard in self._shards)]
+        self._projects = [shard.get("project", shard["path"]) for shard in shards if shard["samples"]]
         if not len(self):
             raise ValueError(
                 f"{folder}: expected samples in the split {split!r}, got none; packages are split as a whole, and "
@@ -54,6 +55,12 @@ class Dataset:
 
     def __iter__(self) -> Iterator[Sample]:
         return (self[index] for index in range(len(self)))
+
+    def projects(self) -> list[str]:
+        """The package that each sample comes from."""
+        return [
+            name for name, shard in zip(self._projects, self._shards, strict=True) for _ in range(len(shard))
+        ]
 
     def sizes(self) -> list[int]:
         """The number of nodes of each sample."""

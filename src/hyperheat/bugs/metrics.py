@@ -68,6 +68,11 @@ class Answers:
         """The answers to some of the samples."""
         return Answers(**{f.name: getattr(self, f.name)[rows] for f in fields(self)})
 
+    @property
+    def right(self) -> np.ndarray:
+        """Whether choice and rewrite were right: what joint is the mean of."""
+        return self.located & self.read & ((self.kind == NO_BUG) | self.repaired)
+
     def __len__(self) -> int:
         return len(self.kind)
 
@@ -107,7 +112,7 @@ def measure(answers: Answers) -> Metrics:
         samples=len(answers),
         buggy=int(buggy.sum()),
         unread=int((~answers.read).sum()),
-        joint=_mean(located & (~buggy | answers.repaired)),
+        joint=_mean(answers.right),
         loc=_mean(located),
         repair=_mean((answers.repaired & answers.read)[buggy]),
         false_alarms=_mean(answers.alarm[~buggy & answers.read]),

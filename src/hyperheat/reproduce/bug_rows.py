@@ -112,6 +112,17 @@ class BugRowTask:
                 kind: {key: asdict(found)[key] for key in ("samples", "joint", "loc", "repair")}
                 for kind, found in evaluation.by_kind.items()
             },
+            "by_package": _by_package(evaluation.answers.right, samples.projects(), indices),
             "too_large": int((wanted & ~small).sum()),
         }
         return figures, rate, evaluation.parameters
+
+
+def _by_package(right: np.ndarray, projects: list[str], indices: np.ndarray) -> dict[str, Any]:
+    """Joint in each package, so that rows can be compared package by package."""
+    found: dict[str, list[bool]] = {}
+    for index, is_right in zip(indices.tolist(), right.tolist(), strict=True):
+        found.setdefault(projects[index], []).append(is_right)
+    return {
+        name: {"samples": len(rights), "joint": sum(rights) / len(rights)} for name, rights in found.items()
+    }
