@@ -166,6 +166,21 @@ def test_a_folder_is_all_that_is_needed(folder):
     assert kg.complete(str(found.question), model=model, k=100) == found
 
 
+def test_many_questions_are_scored_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch):
+    statements = random_statements()
+    scorer = ModelScorer(new_model(statements))
+    completer = Completer(scorer, statements, {})
+    questions = [f"{s.subject} | {s.relation} | ?" for s in statements]
+    expected = [completion.to_json() for completion in completer.ask_all(questions)]
+    asked, logits = [], scorer.logits
+    monkeypatch.setattr(scorer, "logits", lambda some: asked.append(len(some)) or logits(some))
+    monkeypatch.setattr("hyperheat.kg.questions._SCORES_AT_ONCE", 7 * len(statements.entities))
+    found = [completion.to_json() for completion in completer.ask_all(questions)]
+    assert asked == [7] * 8 + [4]
+    for one, other in zip(found, expected, strict=True):
+        assert [a["id"] for a in one["answers"]] == [a["id"] for a in other["answers"]]
+
+
 def test_questions_together_are_answered_as_alone(folder):
     model = kg.load(folder)
     questions = kg.Questions(MANY[:8], np.full(8, OBJECT))

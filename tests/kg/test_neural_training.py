@@ -86,6 +86,13 @@ def test_values_of_qualifiers_can_be_learnt(tmp_path: Path):
 
 
 @pytest.mark.parametrize("model", ["none", "heat"])
+def test_few_candidates_and_statements_per_batch_are_enough_to_learn(model: str, tmp_path: Path):
+    settings = replace(BY_HEART, model=MODELS[model], negatives=3, answers=1, fan_out=2, batch=4)
+    train_model(replace(settings, train=replace(QUICK, max_steps=300)), FEW_DATA, tmp_path / "run")
+    assert training_mrr(tmp_path / "run" / "best") > 0.9
+
+
+@pytest.mark.parametrize("model", ["none", "heat"])
 def test_relations_can_be_learnt(model: str, tmp_path: Path):
     settings = replace(BY_HEART, model=MODELS[model], relation_questions=1.0)
     train_model(settings, FEW_DATA, tmp_path / "run")
@@ -97,9 +104,15 @@ def test_relations_can_be_learnt(model: str, tmp_path: Path):
     assert training_mrr(tmp_path / "run" / "best") > 0.8  # while subjects and objects are not forgotten
 
 
-def test_a_resumed_run_ends_with_the_same_bits(tmp_path: Path):
+@pytest.mark.parametrize("drawn", [{}, {"negatives": 3, "answers": 1, "fan_out": 2}], ids=["all", "drawn"])
+def test_a_resumed_run_ends_with_the_same_bits(drawn: dict[str, int], tmp_path: Path):
     settings = replace(
-        BY_HEART, hide_asked=True, drop_statements=0.3, qualifier_questions=0.5, relation_questions=0.5
+        BY_HEART,
+        hide_asked=True,
+        drop_statements=0.3,
+        qualifier_questions=0.5,
+        relation_questions=0.5,
+        **drawn,
     )
     short, whole = (replace(settings, train=replace(QUICK, max_steps=n)) for n in (7, 12))
     train_model(whole, DATA, tmp_path / "whole")
@@ -310,6 +323,9 @@ def test_the_commands_train_and_evaluate(folder: Path, capsys: pytest.CaptureFix
         ("heat", ("model.encoder.dims=4",), "dims"),
         ("heat", ("batch=many",), "batch: expected an int, got 'many'"),
         ("heat", ("drop_statements=2",), "drop_statements: expected a share from 0 to 1, got 2.0"),
+        ("heat", ("fan_out=0",), "fan_out: expected at least 1, or none, got 0"),
+        ("published-heat", ("negatives=10",), "negatives: must be none with BinaryLoss"),
+        ("stare", ("fan_out=4",), "fan_out: must be none with StareConfig"),
         ("published-heat", ("qualifier_questions=0.5",), "must be 0 with StareDecoder"),
         ("heat", ("model.encoder.dim=30", "model.encoder.heads=3"), "expected a multiple of decoder.heads=4"),
     ],

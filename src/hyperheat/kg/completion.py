@@ -29,6 +29,7 @@ from hyperheat.kg.questions import (
     Questions,
     join_questions,
     parse_question,
+    questions_at_once,
 )
 from hyperheat.kg.statements import Statement, Statements, append
 from hyperheat.kg.temperature import Temperature
@@ -172,13 +173,13 @@ class Completer:
         exclude_known: bool = False,
         mask: np.ndarray | None = None,
     ) -> Iterator[Completion]:
-        """The best answers to several questions, scored together; `mask` says which entities, or relations, may answer."""
+        """The best answers to several questions, scored in blocks; `mask` says which entities, or relations, may answer."""
         if k < 1:
             raise ValueError(f"k: expected at least 1, got {k}")
         if not isinstance(questions, Questions):
             questions = join_questions(map(parse_question, questions))
         found = self.resolve(questions)
-        for asked, question, scores in zip(questions, found, self.scores(found), strict=True):
+        for asked, question, scores in zip(questions, found, self._scored(found), strict=True):
             known, otherwise = self._known.to(question)
             allowed = self.candidates(question) if mask is None else mask
             table = self._answers_of(question)
@@ -264,6 +265,12 @@ class Completer:
             p[allowed] = np.exp((scores[allowed].astype(float) - highest) / self._temperature)
             p /= p.sum()
         return p
+
+    def _scored(self, questions: Questions) -> Iterator[np.ndarray]:
+        """The scores for any number of questions, a few of which are in memory."""
+        size = questions_at_once(len(self.entities.names))
+        for start in range(0, len(questions), size):
+            yield from self.scores(questions[start : start + size])
 
     def scores(self, questions: Questions) -> Sequence[np.ndarray]:
         """The scores of all entities, or relations, for each of some questions in the names of the model."""

@@ -40,10 +40,13 @@ __all__ = [
     "join_questions",
     "parse_line",
     "parse_question",
+    "questions_at_once",
 ]
 
 RELATION, SUBJECT, OBJECT, FIRST_QUALIFIER = -1, 0, 1, 2
 _BLANK = "?"
+_QUESTIONS_AT_ONCE = 128
+_SCORES_AT_ONCE = 1 << 24
 _KEYS = ("subject", "relation", "object", "qualifiers")
 Qualifiers = Mapping[str, Any] | Sequence[tuple[str, str | None]]
 """(name, value) pairs, or a mapping from names to a value or a list of values; None is the blank."""
@@ -191,6 +194,11 @@ class Questions:
         first = self.statements.offsets[:-1]
         owner, place = expand(first, self.statements.num_qualifiers)
         return owner, FIRST_QUALIFIER + place - first[owner]
+
+
+def questions_at_once(candidates: int) -> int:
+    """How many questions to score together, so that there are not too many scores in memory."""
+    return max(1, min(_QUESTIONS_AT_ONCE, _SCORES_AT_ONCE // max(1, candidates)))
 
 
 def join_questions(parts: Iterable[Questions]) -> Questions:

@@ -21,7 +21,7 @@ from hyperheat.kg.audit import has_equal_triple
 from hyperheat.kg.breakdown import Breakdown, group_answers
 from hyperheat.kg.datasets import StatementDataset, TrainingSplits
 from hyperheat.kg.known_answers import FilterKey, OtherAnswers, group_values
-from hyperheat.kg.questions import FIRST_QUALIFIER, OBJECT, RELATION, SUBJECT, Questions
+from hyperheat.kg.questions import FIRST_QUALIFIER, OBJECT, RELATION, SUBJECT, Questions, questions_at_once
 from hyperheat.kg.statements import Statements
 
 __all__ = [
@@ -99,7 +99,7 @@ def rank(
     known: Statements,
     candidates: np.ndarray,
     key: FilterKey = "qualifiers",
-    batch_size: int = 128,
+    batch_size: int | None = None,
     ask: Ask = "main",
 ) -> Ranking:
     """Rank the object and the subject of every statement among the candidates, a mask over the entities.
@@ -107,7 +107,8 @@ def rank(
     Or rank the value of every qualifier, or every relation; then the candidates are a mask over the relations.
 
     `known` holds the statements that filter: an entity that completes one of them, or one of `statements`, under the same
-    key is no wrong answer. The answer itself is ranked even where it is no candidate.
+    key is no wrong answer. The answer itself is ranked even where it is no candidate. By default a batch has at most 128
+    questions, and fewer if the table is large, so that memory is bounded.
     """
     if not statements:
         raise ValueError("rank: expected at least one statement, got none")
@@ -117,6 +118,7 @@ def rank(
             f"candidates: expected a mask over {len(table)} {'relations' if ask == 'relations' else 'entities'}, "
             f"got {candidates.dtype} of shape {candidates.shape}"
         )
+    batch_size = batch_size or questions_at_once(len(table))
     statement, slot = np.arange(len(statements)), None
     if ask == "values":
         groups = group_values(statements)

@@ -164,6 +164,14 @@ class Statements:
             self, offsets=before[self.offsets], qualifier=self.qualifier[kept], value=self.value[kept]
         )
 
+    def narrowed(self, entities: np.ndarray) -> "Statements":
+        """The same statements with a table of these entities alone: rising numbers, among which all of theirs must be."""
+        columns = {
+            name: np.searchsorted(entities, getattr(self, name)) for name in ("subject", "object", "value")
+        }
+        names = tuple(map(self.entities.__getitem__, entities.tolist()))
+        return replace(self, entities=names, **columns)
+
     @overload
     def __getitem__(self, index: int) -> Statement: ...
     @overload
@@ -172,10 +180,11 @@ class Statements:
         """One readable statement, or the statements of a slice, a mask or a list of indices."""
         if isinstance(index, int | np.integer):
             return next(iter(self[[int(index)]]))
-        rows = np.arange(len(self))[index]
-        sizes = self.num_qualifiers[rows]
+        rows = np.arange(len(self))[index] if _is_mask_or_slice(index) else np.asarray(index, np.int64)
+        first = self.offsets[:-1][rows]
+        sizes = self.offsets[1:][rows] - first
         offsets = np.concatenate([[0], np.cumsum(sizes)])
-        places = np.repeat(self.offsets[rows] - offsets[:-1], sizes) + np.arange(offsets[-1])
+        places = np.repeat(first - offsets[:-1], sizes) + np.arange(offsets[-1])
         return Statements(
             entities=self.entities,
             relations=self.relations,
@@ -337,6 +346,11 @@ def expand(starts: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarra
     owner = np.repeat(np.arange(len(sizes)), sizes)
     first = np.cumsum(sizes) - sizes
     return owner, starts[owner] + np.arange(len(owner)) - first[owner]
+
+
+def _is_mask_or_slice(index: slice | np.ndarray | list[int]) -> bool:
+    """Whether an index takes time that grows with all statements, rather than with those that it chooses."""
+    return isinstance(index, slice) or np.asarray(index).dtype == bool
 
 
 class _NotText(ValueError):

@@ -3,6 +3,7 @@
 To add a part, for example an aggregate:
 
 1. Write its class beside the others in `aggregate.py`. If it reduces segments in a new way, add that to `fast/rows.py`.
+   Write its form that takes messages in pieces in `running_aggregates.py`.
 2. Name it in the type of its slot below, and in `VARIANTS`. It can now be saved in config.json, chosen on the command
    line, and trained.
 3. Add it to `reference.py`, in plain loops, and to `hyperheat/detector/network.py`, in numpy, which the checker runs.

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from hyperheat.tensors.collation import as_strings
 
@@ -62,18 +63,26 @@ class LabelVectors(nn.Module):
         self.register_buffer("tokens", tokens, persistent=False)
         self.register_buffer("offsets", offsets, persistent=False)
 
-    def forward(self) -> Tensor:
-        """The vectors of all names."""
-        return self.token(self.get_buffer("tokens"), self.get_buffer("offsets"))
+    def forward(self, rows: Tensor | None = None) -> Tensor:
+        """The vectors of all names, or of those in some rows."""
+        tokens, offsets = self.get_buffer("tokens"), self.get_buffer("offsets")
+        if rows is not None:
+            starts = offsets[rows]
+            sizes = offsets[rows + 1] - starts
+            offsets = F.pad(sizes.cumsum(0), (1, 0))
+            places = torch.arange(int(offsets[-1]), device=rows.device)
+            tokens = tokens[places + (starts - offsets[:-1]).repeat_interleave(sizes)]
+        return self.token(tokens, offsets)
 
-    def first(self, ids: Tensor, *, beside_ids: bool) -> Tensor:
-        """First vectors, from those of the ids [N, D] or [2N, D], names in the same order."""
-        copies = len(ids) // (len(self.get_buffer("offsets")) - 1)
-        vectors = self().repeat(copies, 1)
+    def first(self, ids: Tensor, rows: Tensor | None = None, *, beside_ids: bool) -> Tensor:
+        """First vectors, from those of the ids [N, D] or [2N, D] of all names or of some rows, in the same order."""
+        vectors = self(rows)
+        copies = len(ids) // len(vectors)
+        vectors = vectors.repeat(copies, 1)
         if beside_ids:
             return ids + vectors
-        offsets = self.get_buffer("offsets")
-        is_named = (offsets[1:] > offsets[:-1]).repeat(copies)
+        is_named = self.get_buffer("offsets").diff() > 0
+        is_named = (is_named if rows is None else is_named[rows]).repeat(copies)
         return torch.where(is_named[:, None], vectors, ids)
 
     def of(self, texts: Sequence[str]) -> Tensor:

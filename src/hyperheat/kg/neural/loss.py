@@ -6,7 +6,11 @@ With s_c = z . x_c the score of candidate c for a question, P its answers, n can
     BinaryLoss    - 1/n sum_c (y_c log sigmoid(s_c) + (1 - y_c) log(1 - sigmoid(s_c))),   y_c = (1 - a) [c in P] + 1 / n
 
 The second is StarE's published form, 1 / n instead of a / n included. Both take the questions in chunks, and compute the
-gradient of a chunk as soon as its scores are there. Letters: B questions, C candidates, K (question, answer) pairs, D width.
+gradient of a chunk as soon as its scores are there.
+
+Where candidates were drawn (candidates.py), the softmax is over scores that are raised by -log p_c, but for the question's
+own answers; the smoothing weighs candidates by 1 / p_c, and pairs that are left out have no part in either.
+Letters: B questions, C candidates, K (question, answer) pairs, X pairs that are left out, D width.
 """
 
 from dataclasses import dataclass
@@ -65,32 +69,85 @@ class BinaryLoss:
 
 
 def candidate_loss(
-    loss: SoftmaxLoss | BinaryLoss, z_BD: Tensor, x_CD: Tensor, row_K: Tensor, column_K: Tensor
+    loss: SoftmaxLoss | BinaryLoss,
+    z_BD: Tensor,
+    x_CD: Tensor,
+    row_K: Tensor,
+    column_K: Tensor,
+    *,
+    raised_C: Tensor | None = None,
+    left_out_2X: Tensor | None = None,
 ) -> Tensor:
-    """The loss summed over questions; answer k of question `row[k]` is candidate `column[k]`."""
+    """The loss summed over questions; answer k of question `row[k]` is candidate `column[k]`.
+
+    Scores are raised by `raised`, but for answers; `left_out` holds questions and candidates that do not count for them.
+    """
     precision = torch.promote_types(
         x_CD.dtype, torch.float32
     )  # also where the network runs in half precision
     z_BD, x_CD = z_BD.to(precision), x_CD.to(precision)
+    raised_C = None if raised_C is None else raised_C.to(precision)
+    left_out_2X = row_K.new_zeros(2, 0) if left_out_2X is None else left_out_2X
     weight_K = loss.answer_weights(row_K, x_CD)
     # All that is linear in the scores needs no matrix of them.
     answers = (F.embedding(row_K, z_BD) * F.embedding(column_K, x_CD)).sum(1)
-    everywhere = (z_BD.sum(0) * x_CD.sum(0)).sum() * loss.mean_weight(len(x_CD))
+    everywhere = _sum_of_scores(z_BD, x_CD, raised_C, left_out_2X) * loss.mean_weight(len(x_CD))
+    changes = _changes(raised_C, row_K, column_K, left_out_2X, x_CD)
     with torch.autocast(x_CD.device.type, enabled=False):
-        normaliser = _Normaliser.apply(z_BD, x_CD, loss)
+        normaliser = _Normaliser.apply(z_BD, x_CD, loss, raised_C, *changes)
     return normaliser - (weight_K * answers).sum() - everywhere
+
+
+def _sum_of_scores(z: Tensor, x: Tensor, raised: Tensor | None, left_out: Tensor) -> Tensor:
+    """The scores of all candidates for all questions, summed; if some were drawn, C times their weighted means."""
+    if raised is None and not left_out.shape[1]:
+        return (z.sum(0) * x.sum(0)).sum()
+    weight = (x.new_zeros(len(x)) if raised is None else raised).softmax(0)  # [C]
+    row, column = left_out
+    scores = (F.embedding(row, z) * F.embedding(column, x)).sum(1) * weight[column]
+    without = z.new_zeros(2, len(z)).index_add(1, row, torch.stack([scores, weight[column]]))
+    return len(x) * ((z @ (weight @ x) - without[0]) / (1 - without[1])).sum()
+
+
+def _changes(
+    raised: Tensor | None, row: Tensor, column: Tensor, left_out: Tensor, x: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """What is added to single scores beside `raised`: rows, columns and numbers."""
+    never = x.new_full(left_out.shape[1:], -torch.inf)
+    if raised is None:
+        return left_out[0], left_out[1], never
+    return (
+        torch.cat([row, left_out[0]]),
+        torch.cat([column, left_out[1]]),
+        torch.cat([-raised[column], never]),
+    )
 
 
 class _Normaliser(torch.autograd.Function):
     """The part of the loss that is not linear in the scores, summed over questions."""
 
     @staticmethod
-    def forward(ctx: Any, z: Tensor, x: Tensor, loss: SoftmaxLoss | BinaryLoss) -> Tensor:
+    def forward(
+        ctx: Any,
+        z: Tensor,
+        x: Tensor,
+        loss: SoftmaxLoss | BinaryLoss,
+        raised: Tensor | None,
+        row: Tensor,
+        column: Tensor,
+        change: Tensor,
+    ) -> Tensor:
         grad_z, grad_x = torch.empty_like(z), torch.zeros_like(x)
         total = z.new_zeros(())
         for start in range(0, len(z), _CHUNK):
             part = z[start : start + _CHUNK]
-            losses, gradient, factor = loss.normaliser(part @ x.T)
+            scores = part @ x.T
+            if raised is not None:
+                scores += raised
+            if len(row):
+                here = ((row >= start) & (row < start + _CHUNK)).nonzero().squeeze(1)
+                scores.index_put_((row[here] - start, column[here]), change[here], accumulate=True)
+            losses, gradient, factor = loss.normaliser(scores)
             total += losses.sum()
             torch.mm(gradient, x, out=grad_z[start : start + _CHUNK])
             grad_z[start : start + _CHUNK] *= factor[:, None]
@@ -102,4 +159,4 @@ class _Normaliser(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         grad_z, grad_x = ctx.saved_tensors
-        return grad * grad_z, grad * grad_x, None
+        return grad * grad_z, grad * grad_x, None, None, None, None, None

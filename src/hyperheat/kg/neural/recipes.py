@@ -29,6 +29,12 @@ class KgSettings:
     """Questions about subjects and objects in a batch; the graph is encoded once for all of them."""
     candidates: Literal["main", "all"] = "main"
     """Entities that a question is trained against: the subjects and objects of the training data, or all."""
+    negatives: int | None = None
+    """Draw this many candidates for each batch, beside the answers of its questions; None: all candidates."""
+    answers: int | None = None
+    """Draw at most this many of the answers of a question, the others then count neither way; None: all answers."""
+    fan_out: int | None = None
+    """Encode only what a batch needs, with at most this many statements per entity and layer; None: the whole graph."""
     hide_asked: bool = True
     """Whether to hide the statements that answer a batch's questions from the encoder."""
     drop_statements: float = 0.0
@@ -48,6 +54,14 @@ class KgSettings:
             raise ValueError(
                 f"expected batch and validation of at least 1, got {self.batch} and {self.validation}"
             )
+        for name in ("negatives", "answers", "fan_out"):
+            if (value := getattr(self, name)) is not None and value < 1:
+                raise ValueError(f"{name}: expected at least 1, or none, got {value}")
+        for name in ("negatives", "answers"):
+            if getattr(self, name) is not None and isinstance(self.loss, BinaryLoss):
+                raise ValueError(f"{name}: must be none with BinaryLoss, which takes all candidates")
+        if self.fan_out is not None and isinstance(self.model.encoder, StareConfig):
+            raise ValueError("fan_out: must be none with StareConfig, which reads degrees in the whole graph")
         for name in ("drop_statements", "drop_qualifiers", "qualifier_questions", "relation_questions"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name}: expected a share from 0 to 1, got {getattr(self, name)}")
@@ -63,6 +77,11 @@ _HEAT = HeatConfig(dim=128, layers=1, heads=4, ff=256, final_edges=False)
 def heat() -> KgSettings:
     """HEAT with max aggregation, sized for two cores."""
     return _improved(ModelConfig(encoder=_HEAT, skip=_SKIP))
+
+
+def heat_large() -> KgSettings:
+    """HEAT for graphs of millions of statements: a batch encodes its surroundings, and scores candidates that are drawn."""
+    return replace(heat(), negatives=1024, answers=16, fan_out=8)
 
 
 def heat_crossatt() -> KgSettings:
@@ -180,6 +199,7 @@ def _published(model: ModelConfig, *, batch: int, lr: float, epochs: int) -> KgS
 
 RECIPES: dict[str, Callable[[], KgSettings]] = {
     "heat": heat,
+    "heat-large": heat_large,
     "heat-crossatt": heat_crossatt,
     "heat-labels": heat_labels,
     "heat-unseen": heat_unseen,

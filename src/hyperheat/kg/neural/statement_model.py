@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from hyperheat.kg.neural.decoder import MaskDecoder, MaskReader, QuestionTokens
 from hyperheat.kg.neural.graph_encoders import HeatGraph, NoEncoder, Table, Tables
@@ -113,21 +114,29 @@ class StatementModel(nn.Module):
 
     def plan(self, statements: Statements) -> Any:
         """What the encoder reads of statements, on the CPU."""
-        if self._most_qualifiers is not None:
-            statements = statements.with_qualifiers(statements.qualifier_numbers() < self._most_qualifiers)
-        return self.encoder.plan(statements)
+        return self.encoder.plan(self.cut(statements))
 
-    def encode(self, graph: Any) -> Table:
-        """The table of all entities [N, D] and relations [2R, D]."""
-        entities, relations = self.entity, self.relation
+    def cut(self, statements: Statements) -> Statements:
+        """The statements without the qualifiers that the encoder does not read."""
+        if self._most_qualifiers is None:
+            return statements
+        return statements.with_qualifiers(statements.qualifier_numbers() < self._most_qualifiers)
+
+    def encode(self, graph: Any, rows: Tensor | None = None) -> Table:
+        """The table of all entities [N, D], or of those in some rows, which are the graph's, and of relations [2R, D]."""
+        first = self.first(rows)
+        entities, relations = self.pass_by(first, self.encoder(first, graph))
+        return Table(self.dropout(entities), relations)
+
+    def first(self, rows: Tensor | None = None) -> Table:
+        """What the encoder starts from: vectors of all entities, or of those in some rows, and of relations."""
+        entities = self.entity if rows is None else F.embedding(rows, self.entity)
         if self.unknown is not None and self.training:
             replaced = torch.rand(len(entities), 1, device=entities.device) < self._unknown_share
             entities = torch.where(replaced, self.unknown, entities)
         if self.entity_label is not None:
-            entities = self.entity_label.first(entities, beside_ids=self._beside_ids)
-        first = Table(entities, self.first_relations())
-        entities, relations = self.pass_by(first, self.encoder(first, graph))
-        return Table(self.dropout(entities), relations)
+            entities = self.entity_label.first(entities, rows, beside_ids=self._beside_ids)
+        return Table(entities, self.first_relations())
 
     def first_relations(self) -> Tensor:
         """The vectors [2R, D] of relations before the encoder."""

@@ -13,7 +13,7 @@ The folder holds no code:
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,8 +26,9 @@ from torch import Tensor
 from hyperheat.configuration import from_dict, to_dict
 from hyperheat.files import parse_json, whole_file, write_whole_text
 from hyperheat.kg.neural.decoder import tokenise
-from hyperheat.kg.neural.graph_encoders import Table
+from hyperheat.kg.neural.graph_encoders import HeatGraph, Table
 from hyperheat.kg.neural.labels import BpeLabels
+from hyperheat.kg.neural.pieces import encode_in_pieces
 from hyperheat.kg.neural.stare import StareDecoder
 from hyperheat.kg.neural.statement_model import ModelConfig, ModelNames, StatementModel
 from hyperheat.kg.questions import Practice, Questions
@@ -35,11 +36,21 @@ from hyperheat.kg.statements import Statements
 from hyperheat.nn.weights import load_weights, save_weights
 from hyperheat.tensors.indices import to_tensors
 
-__all__ = ["ModelScorer", "TrainedModel", "export_embeddings", "load_model", "save_model", "scorer_for"]
+__all__ = [
+    "ModelScorer",
+    "TrainedModel",
+    "encode_all",
+    "export_embeddings",
+    "load_model",
+    "save_model",
+    "scorer_for",
+]
 
 T = TypeVar("T")
 _Names = dict[str, tuple[str, ...]]
 _Vectors = dict[str, np.ndarray]
+_AT_ONCE = 1 << 16
+"""Statements that are encoded at once where no gradient is needed."""
 _COLUMNS = ("subject", "relation", "object", "offsets", "qualifier", "value")
 
 
@@ -144,6 +155,18 @@ def _read(path: Path, build: Callable[[Any], T]) -> T:
         raise ValueError(f"{path}: not a file of a trained model: {error}") from error
 
 
+@torch.no_grad()
+def encode_all(model: StatementModel, statements: Statements, *, at_once: int = _AT_ONCE) -> Table:
+    """The table of all entities and relations in the graph of all statements; larger graphs are encoded in pieces.
+
+    The pieces keep memory bounded and give the same vectors, up to rounding.
+    """
+    if len(statements) <= at_once or not isinstance(model.encoder, HeatGraph):
+        return model.encode(to_tensors(model.plan(statements), model.entity.device))
+    first = model.first()
+    return model.pass_by(first, encode_in_pieces(model.encoder, first, model.cut(statements)))
+
+
 class ModelScorer:
     """Scores all entities; the graph is encoded once, at construction.
 
@@ -156,8 +179,7 @@ class ModelScorer:
         self._model, self._statements = trained.model, trained.statements
         self._device = trained.model.entity.device
         seen = trained.statements[:0] if without_graph else trained.statements
-        graph = to_tensors(trained.model.plan(seen), self._device)
-        self.table = trained.model.encode(graph)
+        self.table = encode_all(trained.model, seen)
         self.reads_labels = trained.names.tokenizer is not None
         self.practice = trained.practice
         self.asks_all = not isinstance(trained.config.decoder, StareDecoder)
@@ -179,14 +201,10 @@ class ModelScorer:
         Names that follow those of the model in the table of the questions are unseen entities, known by their text.
         """
         asked = questions.statements
-        used, place = np.unique(
-            np.concatenate([asked.subject, asked.object, asked.value]), return_inverse=True
-        )
-        subject, obj, value = np.split(place, [len(asked), 2 * len(asked)])
-        names = tuple(asked.entities[i] for i in used.tolist())
-        few = replace(asked, entities=names, subject=subject, object=obj, value=value)
+        used = np.unique(asked.memberships()[1])
+        few = asked.narrowed(used)
         tokens, order = tokenise(Questions(few, questions.blank))
-        z = self._model.read(self._table_of(names, used), to_tensors(tokens, self._device))
+        z = self._model.read(self._table_of(few.entities, used), to_tensors(tokens, self._device))
         entities, relations = self.table
         candidates = relations[: len(relations) // 2] if questions.asks_relation else entities
         scores = np.empty((len(asked), len(candidates)), np.float32)
