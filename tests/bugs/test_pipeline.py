@@ -99,6 +99,9 @@ def test_training_begins_with_the_weights_of_another_run(corpus, run, tmp_path):
         ValueError, match=r"best: expected a detector of HeatConfig\(dim=64.*got one of HeatConfig\(dim=32"
     ):
         train_detector(wider, corpus, tmp_path / "wider", start=run / "best")
+    without = replace(settings, model=replace(settings.model, dropout=0.0))
+    train_detector(without, corpus, tmp_path / "without", start=run / "best")
+    assert load_trained(tmp_path / "without" / "best").config.model.dropout == 0.0
 
 
 def test_the_command_measures_and_draws(corpus, run, tmp_path, capsys):

@@ -1,7 +1,7 @@
 """Training a detector on a folder of samples."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -211,12 +211,13 @@ def _config(settings: BugSettings) -> DetectorConfig:
 
 
 def _load_start(folder: str | Path, settings: BugSettings) -> TrainedDetector:
-    detector = load_trained(folder)
-    if detector.config != _config(settings):
-        raise ValueError(
-            f"{folder}: expected a detector of {_config(settings).model}, got one of {detector.config.model}"
-        )
-    detector.model.train()
+    """The weights of a detector in one of these settings; they say nothing about dropout, so that may differ."""
+    begin, config = load_trained(folder), _config(settings)
+    model = replace(begin.config.model, dropout=config.model.dropout)
+    if replace(begin.config, model=model) != config:
+        raise ValueError(f"{folder}: expected a detector of {config.model}, got one of {begin.config.model}")
+    detector = new_detector(config, begin.vocab)
+    detector.model.load_state_dict(begin.model.state_dict())
     return detector
 
 
