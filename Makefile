@@ -34,6 +34,7 @@ bench: $(VENV)/.dev  ## all benchmarks; several minutes
 	$(BIN)/python -m benchmarks.check
 	$(BIN)/python -m benchmarks.lsp
 	$(BIN)/python -m benchmarks.kg
+	$(BIN)/python -m benchmarks.kg_growth
 
 clean:
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis site

@@ -2,6 +2,6 @@
 
     python -m benchmarks.layer --help
 
-`layer`, `growth`, `collate`, `extract`, `bugs`, `mine`, `check` and `kg` are commands. `paper` and `naive_kg` are the
-published algorithms that ours are compared with and tested against.
+`layer`, `growth`, `collate`, `extract`, `bugs`, `mine`, `check`, `kg` and `kg_growth` are commands. `paper` and `naive_kg`
+are the published algorithms that ours are compared with and tested against.
 """

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from growth_section import growth_section
 from settings_table import settings_table
 from tables import number, table
 
@@ -17,8 +18,15 @@ _PAPER = {
 """MRR, H@1 and H@10 on WD50K(100) in the HEAT paper, means of five seeds."""
 
 
-def kg_page(rows: Records, details: dict[str, Any], speed: Records, plain: Records) -> str:
-    """The page from what `tools/collect_kg.py` and `python -m benchmarks.kg --json` wrote."""
+def kg_page(
+    rows: Records,
+    details: dict[str, Any],
+    speed: Records,
+    plain: Records,
+    growth: Records,
+    whole_growth: Records,
+) -> str:
+    """The page from what `tools/collect_kg.py` and the benchmarks `kg` and `kg_growth` wrote."""
     protocols = list(dict.fromkeys(row["protocol"] for row in rows))
     sections = [line for name in protocols for line in _section(name, rows, details)]
     return "\n".join(
@@ -55,6 +63,10 @@ def kg_page(rows: Records, details: dict[str, Any], speed: Records, plain: Recor
             "## Speed: `python -m benchmarks.kg`",
             "",
             *_speed(speed, plain),
+            "",
+            "## Large graphs: `python -m benchmarks.kg_growth`",
+            "",
+            *growth_section(growth, whole_growth),
             "",
             "## How to read this",
             "",
@@ -160,6 +172,9 @@ def _commands(details: dict[str, Any]) -> list[str]:
         f"python tools/collect_kg.py {' '.join(collected)}",
         f"python -m benchmarks.kg --data {data} --json > docs/results/kg-speed.json",
         f"python -m benchmarks.kg --data {data} --no-kernel --json > docs/results/kg-speed-plain.json",
+        "python -m benchmarks.kg_growth --json > docs/results/kg-growth.json",
+        "python -m benchmarks.kg_growth --recipe heat --statements 10000 --statements 100000 --steps 1 --json "
+        "> docs/results/kg-growth-whole.json",
         "python tools/write_results.py",
     ]
 

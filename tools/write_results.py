@@ -354,6 +354,7 @@ def _layer_table(records: list[dict]) -> list[str]:
     return table(titles, rows)
 
 
+_KG_FIGURES = ("kg", "kg-runs", "kg-speed", "kg-speed-plain", "kg-growth", "kg-growth-whole")
 PAGES = {
     "layer.md": layer_page,
     "extract.md": extract_page,
@@ -366,7 +367,7 @@ PAGES = {
         ]
     ),
     "tables.md": lambda: tables_page(read_page_records(FOLDER / "tables.json")),
-    "kg.md": lambda: kg_page(*map(_read, ("kg", "kg-runs", "kg-speed", "kg-speed-plain"))),
+    "kg.md": lambda: kg_page(*map(_read, _KG_FIGURES)),
 }
 
 if __name__ == "__main__":

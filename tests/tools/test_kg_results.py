@@ -133,7 +133,22 @@ def test_the_page_shows_the_figures_and_the_commands(out: Path):
         {"encoder": "heat", "seconds_per_epoch": 30.5, "speedup_over_naive": 3.25, "with_memory_kept": 2.5}
     ]
     rows, details = (json.loads((out / f"{name}.json").read_text()) for name in ("kg", "kg-runs"))
-    page = kg_page(rows, details, speed, [speed[0] | {"speedup_over_naive": 4.5}])
+    growth = [
+        {
+            "recipe": "heat-large",
+            "statements": 10_000,
+            "entities": 2_000,
+            "training_ms_per_question": 0.314,
+            "training_growth": 2.51,
+            "training_peak_mb": 700,
+            "encoding_s": 0.4,
+            "answering_ms_per_question": 0.2,
+            "answering_growth": None,
+            "peak_mb": 1_234,
+        }
+    ]
+    page = kg_page(rows, details, speed, [speed[0] | {"speedup_over_naive": 4.5}], growth, growth)
+    assert page.count("| heat-large | 10,000 | 2,000 | 0.31 | 2.5x | 0.4 | 0.20 |  | 1,234 |") == 2
     assert f"| heat | **{rows[1]['mrr']:.3f}** ± " in page
     assert "Filter key: entity, relation and all qualifiers." in page
     assert "| object | 5 | " in page
@@ -149,7 +164,7 @@ def test_the_page_shows_the_figures_and_the_commands(out: Path):
 def test_the_paper_stands_beside_figures_of_its_data(out: Path):
     rows, details = (json.loads((out / f"{name}.json").read_text()) for name in ("kg", "kg-runs"))
     details["protocols"]["StarE's"]["dataset"] = "wd50k_100"
-    assert "| paper: HEAT, max | 0.666 ± 0.003 | 0.605 ± 0.004 |" in kg_page(rows, details, [], [])
+    assert "| paper: HEAT, max | 0.666 ± 0.003 | 0.605 ± 0.004 |" in kg_page(rows, details, [], [], [], [])
 
 
 def test_protocols_are_named_by_what_differs_from_stare():

@@ -1,0 +1,43 @@
+"""The section on large graphs of the page of models that complete statements."""
+
+from typing import Any
+
+from tables import number, table
+
+_COLUMNS = {
+    "recipe": "recipe",
+    "statements": "statements",
+    "entities": "entities",
+    "training_ms_per_question": "training ms",
+    "training_growth": "growth",
+    "encoding_s": "encoding s",
+    "answering_ms_per_question": "answering ms",
+    "answering_growth": "growth",
+    "peak_mb": "peak MB",
+}
+
+
+def growth_section(bounded: list[dict[str, Any]], whole: list[dict[str, Any]]) -> list[str]:
+    """What `python -m benchmarks.kg_growth --json` printed for a recipe with bounds, and for one without."""
+    rows = [[_cell(key, record[key]) for key in _COLUMNS] for record in (*bounded, *whole)]
+    return [
+        "How time and memory grow with the graph, on made-up statements: as many qualifiers as in WD50K(100), a fifth as many",
+        "entities as statements, of which few are in very many. `heat-large` has [bounds](../knowledge-graphs.md#large-graphs) on what a",
+        "batch encodes and scores; `heat` encodes the whole graph for each batch and scores all candidates. Both have one HEAT layer,",
+        "width 128 and batches of 1,024 questions.",
+        "",
+        *table(list(_COLUMNS.values()), rows),
+        "",
+        "*training ms*, *answering ms*: CPU milliseconds of one core per question. Training includes loading and the update of the",
+        "weights; answering is the search for the ten best of all entities, after the graph has been *encoded* once. *growth*: how",
+        "many times the row above. *peak MB*: the most memory that the process held, from making the statements to the last answer.",
+        "This measures speed; made-up statements say nothing about accuracy.",
+    ]
+
+
+def _cell(key: str, value: Any) -> str:
+    if value is None:
+        return ""
+    if key.endswith("growth"):
+        return f"{value:.1f}x"
+    return f"{value:.2f}" if key.endswith("ms_per_question") else number(value)
