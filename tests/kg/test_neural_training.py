@@ -2,6 +2,8 @@
 
 import json
 import runpy
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -314,6 +316,19 @@ def test_the_commands_train_and_evaluate(folder: Path, capsys: pytest.CaptureFix
     assert run.log[-1]["step"] == 4
     recipe, changes = COLLECTING["find_recipe"](RECIPES, run.settings)
     assert (recipe, sorted(changes)) == ("smallest", sorted(quick))
+
+
+def test_two_processes_share_the_batches_of_one(folder: Path):
+    few = ("train.max_steps=3", "train.warmup=1", "train.threads=1", "train.batches_per_step=2", "batch=8")
+    drawn = ("negatives=4", "answers=1", "fan_out=2", "model.entity_dropout=0", "model.encoder.dropout=0")
+    changes = (*few, *drawn, "model.decoder.dropout=0")
+    train(data=str(folder), out=folder / "one", recipe="smallest", set=changes)
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", "-m"]
+    command = ["hyperheat", "kg", "train", "--data", folder, "--out", folder / "two", "--recipe", "smallest"]
+    subprocess.run([*torchrun, *command, "--set", *changes], check=True, capture_output=True)
+    one, two = (load_model(folder / run / "best").model for run in ("one", "two"))
+    assert int(two.questions_seen) == int(one.questions_seen) > 40
+    assert two.entity.detach() == pytest.approx(one.entity.detach(), abs=1e-4)
 
 
 @pytest.mark.parametrize(

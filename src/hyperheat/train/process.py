@@ -20,7 +20,16 @@ from torch import distributed, nn
 from torch.nn.parallel import DistributedDataParallel
 from torch.utils import deterministic
 
-__all__ = ["Interrupt", "World", "forget_products", "freed_memory_kept", "join", "repeatable", "seed_batch"]
+__all__ = [
+    "Interrupt",
+    "World",
+    "forget_products",
+    "freed_memory_kept",
+    "join",
+    "repeatable",
+    "seed_batch",
+    "sum_over_processes",
+]
 
 S = TypeVar("S")
 _PATIENCE = timedelta(hours=12)
@@ -61,6 +70,15 @@ class World:
     def from_first(self, value: float) -> float:
         """The value that the first process has; the others wait for it."""
         return self.sum([value if self.first else 0.0])[0]
+
+
+def sum_over_processes(count: int, device: torch.device) -> int:
+    """A count of this process summed over all processes of the run; all must call this equally often."""
+    if not distributed.is_available() or not distributed.is_initialized():
+        return count
+    tensor = torch.tensor(count, device=device)
+    distributed.all_reduce(tensor)
+    return int(tensor)
 
 
 @contextmanager

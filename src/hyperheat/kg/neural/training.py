@@ -26,6 +26,7 @@ from hyperheat.kg.statements import Statements
 from hyperheat.tensors.indices import to_tensors
 from hyperheat.train import TrainOutcome, fit
 from hyperheat.train.checkpoint import latest
+from hyperheat.train.process import sum_over_processes
 
 __all__ = ["KgJob", "train_model"]
 
@@ -109,7 +110,7 @@ class KgJob:
                     left_out_2X=candidates.left_out,
                 )
             )
-        model.questions_seen += len(batch.main.tokens.blank)
+        model.questions_seen += sum_over_processes(len(batch.main.tokens.blank), model.entity.device)
         logged = {"qualifier": float(losses[1].detach()), "relation": float(losses[2].detach())}
         return losses[0] + losses[1] + losses[2], logged
 
