@@ -10,6 +10,7 @@ from tests.kg.neural_data import HEAT, new_model, random_statements
 
 from hyperheat import kg
 from hyperheat.kg import Completer, Statement, Statements
+from hyperheat.kg.completion import _best
 from hyperheat.kg.heuristic import _NEW_THERE as NEW
 from hyperheat.kg.heuristic import Heuristic
 from hyperheat.kg.neural.decoder import tokenise
@@ -164,6 +165,15 @@ def test_a_folder_is_all_that_is_needed(folder):
     again = kg.complete(found.question, model=folder, k=100)
     assert again == found
     assert kg.complete(str(found.question), model=model, k=100) == found
+
+
+def test_of_answers_that_tie_for_the_last_place_the_first_are_taken():
+    scores = np.array([1.0, 2.0, 1.0, -np.inf, 1.0, 3.0, 1.0])
+    allowed = np.ones(7, bool)
+    nothing = np.zeros(0, np.int64)
+    assert _best(scores, allowed, 4, first=nothing).tolist() == [5, 1, 0, 2]
+    assert _best(scores, allowed, 4, first=np.array([6])).tolist() == [6, 5, 1, 0]
+    assert _best(scores, allowed, 9, first=nothing).tolist() == [5, 1, 0, 2, 4, 6]
 
 
 def test_many_questions_are_scored_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch):

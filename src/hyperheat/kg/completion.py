@@ -363,7 +363,10 @@ def _best(scores: np.ndarray, allowed: np.ndarray, k: int, *, first: np.ndarray)
         places = np.flatnonzero(group)
         wanted = k - len(found)
         if len(places) > wanted > 0:
-            places = places[np.argpartition(-scores[places], wanted - 1)[:wanted]]
+            last = len(places) - wanted
+            places = places[
+                scores[places] >= np.partition(scores[places], last)[last]
+            ]  # ties with it included
         found = np.concatenate([found, places[np.lexsort((places, -scores[places]))][:wanted]])
     return found
 

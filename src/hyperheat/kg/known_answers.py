@@ -52,7 +52,8 @@ class AnswerGroups:
 
     def answers(self, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """For the chosen questions all pairs of a place in `chosen` and a place in `statement` and `answer`."""
-        return expand(self.offsets[chosen], np.diff(self.offsets)[chosen])
+        first = self.offsets[chosen]
+        return expand(first, self.offsets[chosen + 1] - first)
 
 
 def group_main(statements: Statements) -> AnswerGroups:
@@ -196,7 +197,8 @@ class KnownAnswers:
     def _holders(self, rows: np.ndarray, qualifier: int, value: int | None) -> tuple[np.ndarray, np.ndarray]:
         """Of some statements those with a qualifier, as often as they have it, and its values there."""
         statements = self._statements
-        owner, place = expand(statements.offsets[rows], statements.num_qualifiers[rows])
+        first = statements.offsets[rows]
+        owner, place = expand(first, statements.offsets[rows + 1] - first)
         chosen = statements.qualifier[place] == qualifier
         if value is not None:
             chosen &= statements.value[place] == value
