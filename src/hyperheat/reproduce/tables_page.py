@@ -263,8 +263,8 @@ def _order_section(records: Sequence[RowRecord]) -> list[str]:
     return [
         "## Does the paper's order hold?",
         "",
-        "How far each row is ahead of HEAT in joint, in points: in the paper on random bugs, here on validation packages, with",
-        "smaller models, fewer samples, and a learning rate and dropout that were tuned for each encoder (*Tuning* below).",
+        "How far each row is ahead of HEAT in joint, in points: in the paper on random bugs, here on validation packages,",
+        "with smaller models, fewer samples, and a learning rate and dropout tuned for each encoder (*Tuning* below).",
         "*Not told apart*: the interval contains zero.",
         "",
         *_markdown(["", "size", "paper", "ours", "the paper's order is"], cells),
