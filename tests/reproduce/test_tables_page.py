@@ -96,7 +96,8 @@ def test_the_page_is_written_with_its_records_and_a_picture(tmp_path: Path):
 
 def test_a_finished_run_is_compared_on_the_terminal():
     record = sample_record(row="no-qualifiers", samples=12_500, joint=0.4)
-    others = [record, sample_record(row="heat", samples=12_500), sample_record(row="heat", joint=0.7)]
+    others = [record, sample_record(row="heat", samples=12_500, joint=0.6, set=["train.lr=0.002"])]
+    others += [sample_record(row="heat", samples=12_500), sample_record(row="heat", joint=0.7)]
     text = compare_with_paper("table2", find_row("table2", "no-qualifiers"), record, others)
     assert "a cut run: a complete one sees 100,000 samples" in text
     rows = {line[:28].strip(): line[28:].split() for line in text.splitlines() if len(line) > 28}

@@ -107,7 +107,7 @@ def compare_with_paper(
     same = [
         other
         for other in others
-        if _alike(other, record) and other.row == "heat" and other.seed == record.seed
+        if _alike(other, record) and other.row == "heat" and other.seed == record.seed and not other.set
     ]
     if same and record.row != "heat":
         lines.append(
