@@ -89,7 +89,10 @@ def make_report(
         cached=sum(file.cached for file in files),
         seconds=seconds,
     )
-    hot = [finding for finding in left if finding.tier != _REST or threshold.shows(finding)]
+    hot: dict[str, list[Finding]] = {path: [] for path in changed}
+    for finding in left:
+        if finding.tier != _REST or threshold.shows(finding):
+            hot[finding.path].append(finding)
     return Report(
         version=hyperheat.__version__,
         model=Model(name=detector.name, sha256=detector.sha256),
@@ -99,7 +102,8 @@ def make_report(
         heat=tuple(
             places[path].heat(function.heat)
             for path, of_file in changed.items()
-            for function in _around(hot, path, of_file)
+            for function in of_file
+            if any(_stands_in(finding, [function]) for finding in hot[path])
         ),
     )
 
@@ -189,14 +193,6 @@ def _risen(findings: Iterable[Finding], rises: "Rises") -> list[Finding]:
 
 def _stands_in(finding: Finding, functions: Iterable[ScannedFunction]) -> bool:
     return any(function.line <= finding.line <= function.end_line for function in functions)
-
-
-def _around(
-    findings: Iterable[Finding], path: str, functions: Iterable[ScannedFunction]
-) -> list[ScannedFunction]:
-    """The functions of a file that a finding stands in."""
-    found = [finding for finding in findings if finding.path == path]
-    return [function for function in functions if any(_stands_in(finding, [function]) for finding in found)]
 
 
 def _not_ignored(

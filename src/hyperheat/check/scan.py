@@ -13,7 +13,6 @@ kept, and the file is not tried again until it changes or the limits are raised.
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hyperheat.check.cache import Cache, Entry
 from hyperheat.check.discovery import MAX_BYTES, FoundFile
@@ -26,9 +25,6 @@ from hyperheat.files import SkippedFile, read_regular
 from hyperheat.report.finding import ScanError
 from hyperheat.workers.limits import Limits
 from hyperheat.workers.outcomes import Lost
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = [
     "is_final",
