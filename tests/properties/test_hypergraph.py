@@ -1,6 +1,7 @@
 """What holds for every hypergraph: round trips through each format, and what transforms keep."""
 
 import json
+import re
 import warnings
 import xml.etree.ElementTree as ET
 from collections import Counter
@@ -18,7 +19,7 @@ from hyperheat.hypergraph.hif import from_hif, to_hif
 from hyperheat.hypergraph.interop import from_networkx, from_pyg, to_networkx, to_pyg
 from hyperheat.hypergraph.jsonl import read_jsonl, write_jsonl
 from hyperheat.hypergraph.parquet import read_parquet, write_parquet
-from hyperheat.hypergraph.subtokens import split
+from hyperheat.hypergraph.subtokens import split, split_any
 from hyperheat.hypergraph.transforms import binarise, drop_relations, subgraph
 
 with warnings.catch_warnings():
@@ -137,6 +138,12 @@ def test_every_graph_can_be_drawn(graph: Hypergraph) -> None:
     assert len(to_dot(graph).splitlines()) == 4 + shapes
     isolated = graph.num_nodes - len(set(graph.node.tolist()))
     assert len(to_text(graph).splitlines()) == isolated + np.maximum(np.diff(graph.offsets), 1).sum()
+
+
+@given(st.text(st.characters(codec="ascii")))
+def test_the_fast_way_to_split_ascii_is_the_general_one(name: str) -> None:
+    if not re.fullmatch("[PQL][1-9][0-9]*", name):
+        assert split(name) == (tuple(split_any(name)) or ((name,) if name else ()))
 
 
 @brisk

@@ -18,7 +18,7 @@ import re
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, takewhile, tee
 from types import MappingProxyType
 
 import numpy as np
@@ -346,29 +346,29 @@ def answer(
         return FunctionRecord(lines)
     scores = score(question.sample)
     findings, locations = np.round(scores.findings, _DIGITS), np.round(scores.locations, _DIGITS)
-    ranked = rank_candidates(scores)
+    shown, traced = tee(rank_candidates(scores))
     places: list[PlaceRecord] = []
-    for chosen in ranked[: detail.places]:
+    for chosen in islice(shown, detail.places):
         sure = calibration.confidence(float(findings[chosen[0]]))
         if places and sure < calibration.bug_rate and not detail.unlikely:
             break
         places.append(place_record(question, scores, chosen, calibration, detail))
     heat = tuple(_heat(question, scores, locations, calibration, detail.least))
-    best = [(question.rewrites[chosen[0]], float(findings[chosen[0]])) for chosen in ranked[:MAX_TRACES]]
+    surest = (chosen[0] for chosen in islice(traced, MAX_TRACES))
+    best = ((question.rewrites[candidate], float(findings[candidate])) for candidate in surest)
     traces = tuple(make_traces(question.function, best, scores.no_bug, calibration))
     compared = detail.compared or places[0].repairs[0].confidence >= calibration.bug_rate
     identity = identify(question.function) if compared else None
     return FunctionRecord(lines, _probability(scores.no_bug), tuple(places), heat, identity, traces)
 
 
-def rank_candidates(scores: SampleScores) -> list[list[int]]:
+def rank_candidates(scores: SampleScores) -> Iterator[list[int]]:
     """The candidates of each place, surest first; places in the order of their surest ones, as in a record."""
-    findings = np.round(scores.findings, _DIGITS)
-    order = np.lexsort((np.arange(len(findings)), -findings))
-    by_place: dict[int, list[int]] = {}
-    for candidate in order.tolist():
-        by_place.setdefault(int(scores.location_of[candidate]), []).append(candidate)
-    return list(by_place.values())
+    order = np.argsort(-np.round(scores.findings, _DIGITS), kind="stable")
+    places = scores.location_of[order]
+    _, first = np.unique(places, return_index=True)
+    for place in places[np.sort(first)].tolist():
+        yield order[places == place].tolist()
 
 
 def place_record(
@@ -404,11 +404,13 @@ def _heat(
 ) -> Iterator[HeatRecord]:
     """The places that are suspicious at all, and how suspicious they are."""
     _, first = np.unique(scores.location_of, return_index=True)
-    for location, candidate in enumerate(first.tolist()):
-        sure = calibration.confidence(float(locations[location]))
-        if sure >= least:
-            span = question.rewrites[candidate].location
-            yield HeatRecord(span.start, span.end, sure)
+    hottest = takewhile(
+        lambda place: place[1] >= least,
+        ((place, calibration.confidence(locations[place])) for place in np.argsort(-locations).tolist()),
+    )
+    for location, sure in sorted(hottest):
+        span = question.rewrites[first[location]].location
+        yield HeatRecord(span.start, span.end, sure)
 
 
 def line_starts(function: FunctionGraph) -> tuple[int, ...]:

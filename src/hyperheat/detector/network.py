@@ -25,7 +25,7 @@ from hyperheat.tensors import HypergraphBatch, Segments, Strings, Vocabulary
 __all__ = ["Architecture", "Network"]
 
 _EPSILON = 1e-5  # of torch's LayerNorm
-_SAFE = 60.0  # the exponential of a number between -60 and 60 needs no shift
+_SAFE = 1e-30, 1e30  # sums of exponentials that have lost nothing to the range of float32
 _SCORES_AT_A_TIME = 1 << 20  # of attention; 4 MB
 _FIRST_ROWS, _KEPT_NUMBERS = 256, 1 << 24  # of the table of qualifiers: at first, and at most (64 MB)
 
@@ -128,12 +128,18 @@ def _relu(x: np.ndarray) -> np.ndarray:
     return np.maximum(x, np.zeros(x.shape[-1], np.float32), out=x)
 
 
-def _exponentials(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A softmax before its division: exp(scores) in place, and the sums over the last axis."""
-    if scores.size and (scores.max() > _SAFE or scores.min() < -_SAFE):
+def _attend(q: np.ndarray, k: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A softmax before its division: exp(q k) [..., l, m] and its sums [..., l]; shifted only where it must be."""
+    scores = q @ k
+    weights = np.exp(scores, out=scores)
+    sums = weights @ np.ones(weights.shape[-1], np.float32)
+    least, most = _SAFE
+    if sums.size and not (sums.min() > least and sums.max() < most):
+        scores = q @ k
         scores -= scores.max(axis=-1, keepdims=True)
-    np.exp(scores, out=scores)
-    return scores, scores @ np.ones(scores.shape[-1], np.float32)
+        weights = np.exp(scores, out=scores)
+        sums = weights.sum(axis=-1)
+    return weights, sums
 
 
 class _Pool:
@@ -199,7 +205,7 @@ class _Attention:
             to = mixed[cells].reshape(-1, slots, heads, dim // heads).transpose(0, 2, 1, 3)
             for edges in _parts(len(q), heads * slots**2):
                 for some in _parts(heads, slots**2):
-                    weights, sums = _exponentials(q[edges, some] @ k[edges, some].swapaxes(2, 3))
+                    weights, sums = _attend(q[edges, some], k[edges, some].swapaxes(2, 3))
                     np.matmul(weights, v[edges, some], out=to[edges, some])
                     to[edges, some] /= sums[..., None]
         return mixed
@@ -274,14 +280,14 @@ class _CrossAttention:
     def __call__(self, m: np.ndarray, h: np.ndarray, nodes: _Pool) -> np.ndarray:
         """Messages to nodes [C, D] and states [N, D] -> updates [N, D]."""
         dim = h.shape[1]
-        query = self.query(h[nodes.order]).reshape(len(h), self.heads, -1, 1)  # [N, H, K, 1]
+        query = self.query(h[nodes.order]).reshape(len(h), self.heads, 1, -1)  # [N, H, 1, K]
+        query *= np.float32((dim // self.heads) ** -0.5)
         out = np.zeros_like(h)
         for messages, places in nodes.groups(self.key_value(m)):
             shape = *messages.shape[:2], 2, self.heads, dim // self.heads
             key, value = messages.reshape(shape).transpose(2, 0, 3, 1, 4)  # each [S, H, length, K]
-            scores = (key @ query[places])[..., 0] * np.float32((dim // self.heads) ** -0.5)
-            weights, sums = _exponentials(scores)  # [S, H, length]
-            attended = (weights[..., None, :] @ value)[..., 0, :] / sums[..., None]  # [S, H, K]
+            weights, sums = _attend(query[places], key.swapaxes(2, 3))  # [S, H, 1, length], [S, H, 1]
+            attended = weights @ value / sums[..., None]  # [S, H, 1, K]
             out[places] = self.out(attended.reshape(len(messages), dim))
         return out.take(nodes.place, axis=0)
 
