@@ -21,6 +21,7 @@ from lsp_section import lsp_section
 from released_page import released_section
 from settings_table import settings_table
 from since_section import since_section
+from sizes_section import sizes_section
 from tables import fixes_command, number, percent, table
 from trials_section import trials_section
 
@@ -158,6 +159,7 @@ def bugs_page(folder: Path = FOLDER) -> str:
             *(released_section(_read("released", folder)) if (folder / "released.json").exists() else ()),
             *(detector_section(_read("detector", folder)) if (folder / "detector.json").exists() else ()),
             *(trials_section(_read("trials", folder)) if (folder / "trials.json").exists() else ()),
+            *(sizes_section(_read("sizes", folder)) if (folder / "sizes.json").exists() else ()),
             "## Curves",
             "",
             "*joint* and the loss on the validation split over the samples seen; the points are in `bugs-runs.json`.",

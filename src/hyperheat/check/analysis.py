@@ -404,13 +404,12 @@ def _heat(
 ) -> Iterator[HeatRecord]:
     """The places that are suspicious at all, and how suspicious they are."""
     _, first = np.unique(scores.location_of, return_index=True)
-    hottest = takewhile(
-        lambda place: place[1] >= least,
-        ((place, calibration.confidence(locations[place])) for place in np.argsort(-locations).tolist()),
-    )
-    for location, sure in sorted(hottest):
-        span = question.rewrites[first[location]].location
-        yield HeatRecord(span.start, span.end, sure)
+    order = np.argsort(-locations).tolist()
+    sure = ((place, calibration.confidence(float(locations[place]))) for place in order)
+    hottest = takewhile(lambda place: place[1] >= least, sure)
+    for place, confidence in sorted(hottest):
+        span = question.rewrites[first[place]].location
+        yield HeatRecord(span.start, span.end, confidence)
 
 
 def line_starts(function: FunctionGraph) -> tuple[int, ...]:
