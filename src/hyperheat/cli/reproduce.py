@@ -204,7 +204,7 @@ def _run_one(given: _Given, table: "TableName", name: str, seed: int) -> None:
 
 def _run_series(given: _Given, tables: "tuple[TableName, ...]", seeds: tuple[int, ...]) -> None:
     from hyperheat.kg.datasets import MissingDataset
-    from hyperheat.reproduce.going import RunSeries, run_series
+    from hyperheat.reproduce.going import RunSeries, run_alone, run_series
     from hyperheat.reproduce.paper_tables import task_of
     from hyperheat.reproduce.row_corpora import describe_corpus
 
@@ -233,7 +233,7 @@ def _run_series(given: _Given, tables: "tuple[TableName, ...]", seeds: tuple[int
         options=given.options(),
     )
     left = None if given.deadline is None else (given.deadline - time.monotonic()) / 60
-    failed = run_series(series, minutes=left, say=_say)
+    failed = run_series(series, minutes=left, say=_say, run=run_alone)
     if failed:
         fail(f"{len(failed)} runs failed, the first is: {failed[0]}")
     _write_page(given.work, given.work)

@@ -1,6 +1,7 @@
 """Several runs, one after the other, each in a process of its own, so that its memory is its own."""
 
 import shlex
+import signal
 import subprocess
 import sys
 import time
@@ -12,7 +13,10 @@ from hyperheat.reproduce.budgets import PlannedRun, describe_plan, share_budget
 from hyperheat.reproduce.paper_tables import TABLES, TableName, task_of, whole_samples
 from hyperheat.reproduce.row_records import find_record, read_records
 
-__all__ = ["RunSeries", "run_series"]
+__all__ = ["RunSeries", "run_alone", "run_series"]
+
+_INTERRUPTED = (130, -signal.SIGINT, -signal.SIGTERM)
+"""Exit codes of a run that was told to stop."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +69,7 @@ def run_series(
     *,
     minutes: float | None,
     say: Callable[[str], None],
-    run: Callable[[Sequence[str]], int] | None = None,
+    run: Callable[[Sequence[str]], int],
 ) -> list[str]:
     """Make the runs that are missing, as far as some minutes allow; returns the commands that failed.
 
@@ -86,8 +90,8 @@ def run_series(
             break
         words = series.command(planned, count, left)
         say(f"\n[{place + 1} of {len(runs)}] hyperheat {shlex.join(words)}")
-        code = (run or _run)(words)
-        if code in (130, -2):
+        code = run(words)
+        if code in _INTERRUPTED:
             raise KeyboardInterrupt
         if code:
             failed.append(shlex.join(["hyperheat", *words]))
@@ -101,5 +105,13 @@ def _divide(series: RunSeries, runs: Sequence[PlannedRun], minutes: float | None
     return [whole_samples(run.row, run.size) // divisor for run in runs]
 
 
-def _run(words: Iterable[str]) -> int:
-    return subprocess.run([sys.executable, "-m", "hyperheat", *words], check=False).returncode
+def run_alone(words: Iterable[str]) -> int:
+    """Run a command of hyperheat in a process of its own, stop it if this one is stopped, and return its exit code."""
+    process = subprocess.Popen([sys.executable, "-m", "hyperheat", *words])
+    before = signal.signal(signal.SIGTERM, lambda *_: process.terminate())
+    try:
+        return process.wait()
+    except KeyboardInterrupt:  # of which the terminal told the other process, too: it saves its state
+        return process.wait()
+    finally:
+        signal.signal(signal.SIGTERM, before)
