@@ -1,10 +1,11 @@
-"""Collect trained models of statements into docs/results: kg.json, kg-runs.json and pictures of the curves.
+"""Collect trained models of statements into docs/results: kg.json, kg-runs.json and a picture of the curves.
 
     python tools/collect_kg.py --heuristic RUNS/heuristic --run heat=RUNS/heat --run "no encoder=RUNS/no-encoder"
 
 A run is a folder of `hyperheat kg train` with the output of `hyperheat kg eval --json` on its best/ for each protocol, saved as
 eval-NAME.json. Runs with the same name become one row, their mean; they may differ in the seed only. The folder of the
-heuristic holds its evaluations only. Run `python tools/write_results.py` afterwards to write the page.
+heuristic holds its evaluations only. `--name kg-inductive-v1` writes kg-inductive-v1.json and so on instead, for runs on other
+statements. Run `python tools/write_results.py` afterwards to write the page.
 """
 
 import argparse
@@ -211,15 +212,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--run", action="append", required=True, type=named_folder, metavar="NAME=DIR")
     parser.add_argument("--heuristic", type=Path, metavar="DIR", help="a folder with its evaluations")
+    parser.add_argument("--name", default="kg", help="how the names of the files begin")
     parser.add_argument("--out", type=Path, default=RESULTS, metavar="DIR")
     given = parser.parse_args(arguments)
     try:
-        collect(given.run, given.heuristic, given.out)
+        collect(given.run, given.heuristic, given.out, given.name)
     except (ValueError, OSError) as error:
         parser.error(str(error))
 
 
-def collect(runs: Sequence[tuple[str, Path]], heuristic: Path | None, out: Path) -> None:
+def collect(runs: Sequence[tuple[str, Path]], heuristic: Path | None, out: Path, name: str = "kg") -> None:
     """Read all that was given before anything is written."""
     rows = read_rows(runs)
     if HEURISTIC in rows:
@@ -230,11 +232,11 @@ def collect(runs: Sequence[tuple[str, Path]], heuristic: Path | None, out: Path)
     }
     check_comparable(rows, evaluated)
     details = make_details(rows, evaluated)
-    write_json(out / "kg.json", make_rows(rows, evaluated))
-    write_json(out / "kg-runs.json", details)
+    write_json(out / f"{name}.json", make_rows(rows, evaluated))
+    write_json(out / f"{name}-runs.json", details)
     first = {row: same[0] for row, same in rows.items()}
     draw_curves(
-        {row: run.folder / "metrics.jsonl" for row, run in first.items()}, "loss", out / "kg-loss.png"
+        {row: run.folder / "metrics.jsonl" for row, run in first.items()}, "loss", out / f"{name}-loss.png"
     )
 
 

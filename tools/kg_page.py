@@ -1,8 +1,10 @@
 """The page of models that complete statements."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from growth_section import growth_section
+from inductive_section import inductive_section
 from settings_table import settings_table
 from tables import number, table
 
@@ -25,6 +27,7 @@ def kg_page(
     plain: Records,
     growth: Records,
     whole_growth: Records,
+    inductive: Sequence[tuple[Records, dict[str, Any]]] = (),
 ) -> str:
     """The page from what `tools/collect_kg.py` and the benchmarks `kg` and `kg_growth` wrote."""
     protocols = list(dict.fromkeys(row["protocol"] for row in rows))
@@ -60,6 +63,7 @@ def kg_page(
             *_commands(details),
             "```",
             "",
+            *(inductive_section(inductive) if inductive else []),
             "## Speed: `python -m benchmarks.kg`",
             "",
             *_speed(speed, plain),

@@ -167,6 +167,25 @@ def test_the_paper_stands_beside_figures_of_its_data(out: Path):
     assert "| paper: HEAT, max | 0.666 ± 0.003 | 0.605 ± 0.004 |" in kg_page(rows, details, [], [], [], [])
 
 
+def test_figures_of_other_graphs_have_a_section_of_their_own(work: Path, tmp_path: Path):
+    runs = [f"--run=heat={work / name}" for name in ("heat", "heat again")]
+    told = ["--heuristic", str(work / "heuristic"), "--out", str(tmp_path), "--name", "kg-inductive-v1"]
+    collecting.main([*runs, *told])
+    assert not (tmp_path / "kg.json").exists()
+    rows, details = (
+        json.loads((tmp_path / f"kg-inductive-v1{end}.json").read_text()) for end in ("", "-runs")
+    )
+    for protocol in details["protocols"].values():
+        protocol["dataset"] = "wd20k_100_v1-inference"
+    page = kg_page(rows, details, [], [], [], [], [(rows, details)])
+    assert "### wd20k_100_v1-inference" in page
+    assert f"| heat | test | qualifiers | **{rows[1]['mrr']:.3f}** ± " in page
+    assert "| published: QBLP | test | triple | 0.107 |" in page
+    train = "kg train --recipe smallest --data wd20k_100_v1 --validate-on wd20k_100_v1-inference --out"
+    assert f"hyperheat {train} RUNS/wd20k_100_v1-inference/heat-1 --set" in page
+    assert "collect_kg.py --name kg-inductive-v1 --heuristic RUNS/wd20k_100_v1-inference/heuristic" in page
+
+
 def test_protocols_are_named_by_what_differs_from_stare():
     protocol = {
         "train_on": "train",

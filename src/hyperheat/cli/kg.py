@@ -62,6 +62,7 @@ def train(
     recipe: str = "heat",
     set: Annotated[tuple[str, ...], Parameter(consume_multiple=True)] = (),
     labels: Path | None = None,
+    validate_on: str | None = None,
     resume: bool = False,
 ) -> None:
     """Train a model of statements. Start it with torchrun to use several processes.
@@ -73,13 +74,17 @@ def train(
     out
         The folder of the run: best/ is the model, metrics.jsonl the log, checkpoints/ what --resume needs.
     recipe
-        heat, heat-crossatt, heat-labels, heat-unseen, no-encoder, stare, stare-labels or smallest; as published:
+        heat, heat-crossatt, heat-labels, heat-large, heat-unseen, heat-inductive, no-encoder, stare, stare-labels or
+        smallest; as published:
         published-stare, published-stare-labels, published-heat, published-heat-crossatt, published-heat-crossatt-labels
         or hy-transformer.
     set
         Settings that differ from the recipe, such as train_on=train model.encoder.dim=64 train.max_minutes=30.
     labels
         A file with an id, a tab and a label on each line.
+    validate_on
+        A folder of statements about other entities: keep the model that answers its valid split best after reading its
+        train split, for models that will be asked about entities they were not trained on.
     resume
         Continue the run in the folder.
     """
@@ -87,7 +92,7 @@ def train(
 
     try:
         dataset = kg.read(data, labels=labels)
-        outcome = kg.train(dataset, out, recipe=recipe, set=set, resume=resume)
+        outcome = kg.train(dataset, out, recipe=recipe, set=set, validate_on=validate_on, resume=resume)
     except (ValueError, OSError, TrainingError) as error:
         fail(error)
     if outcome.ended_by == "signal":
@@ -106,6 +111,7 @@ def evaluate(
     ask: Literal["main", "values", "relations"] = "main",
     by: Literal["qualifiers", "degree", "relation"] = "qualifiers",
     without_graph: bool = False,
+    inductive: bool = False,
     export: Path | None = None,
     json: bool = False,
 ) -> None:
@@ -135,6 +141,8 @@ def evaluate(
         statements that it is in.
     without_graph
         Hide all statements from the encoder, to see what the graph is worth.
+    inductive
+        The model was trained on other data: let it read the training data of --data without training.
     export
         Write the vectors of entities and relations to this .safetensors or .parquet file.
     json
@@ -149,7 +157,8 @@ def evaluate(
             without_leaks=without_leaks,
             ask=ask,
         )
-        evaluation, identity = _evaluate(model, data, protocol, by, without_graph, export)
+        reading = {"without_graph": without_graph, "inductive": inductive}
+        evaluation, identity = _evaluate(model, data, protocol, by, reading, export)
     except (ValueError, OSError, ImportError) as error:
         fail(error)
     if json:
@@ -160,13 +169,18 @@ def evaluate(
 
 
 def _evaluate(
-    model: str, data: str, protocol: kg.Protocol, by: "Breakdown", without_graph: bool, export: Path | None
+    model: str,
+    data: str,
+    protocol: kg.Protocol,
+    by: "Breakdown",
+    reading: dict[str, bool],
+    export: Path | None,
 ) -> tuple["RankEvaluation", dict[str, Any]]:
     """The ranks, and what identifies the model; its vectors are written on the way."""
     if model == "heuristic":
         if export is not None:
             raise ValueError("--export: the heuristic has no vectors")
-        if without_graph:
+        if reading["without_graph"]:
             raise ValueError("--without-graph: the heuristic has nothing but the graph")
         return kg.evaluate(model, data, protocol, by=by), {"weights_sha256": None, "parameters": 0}
     from hyperheat.files import file_sha256
@@ -178,7 +192,7 @@ def _evaluate(
     if export is not None:
         export_embeddings(trained, export)
     digest = file_sha256(folder / "model.safetensors")
-    evaluation = kg.evaluate(trained, data, protocol, by=by, without_graph=without_graph)
+    evaluation = kg.evaluate(trained, data, protocol, by=by, **reading)
     return evaluation, {"weights_sha256": digest, "parameters": trained.parameters}
 
 

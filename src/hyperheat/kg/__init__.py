@@ -219,11 +219,13 @@ def train(
     *,
     recipe: str = "heat",
     set: Sequence[str] = (),
+    validate_on: "str | Path | StatementDataset | None" = None,
     resume: bool = False,
 ) -> "TrainOutcome":
     """Train a model of statements in the folder `out`; its best/ is the model. Needs torch.
 
-    `recipe` is a name in `hyperheat.kg.neural.recipes.RECIPES`, and `set` changes settings of it.
+    `recipe` is a name in `hyperheat.kg.neural.recipes.RECIPES`, and `set` changes settings of it. `validate_on` is data
+    about other entities: the best model is the one that answers its valid split best after reading its train split.
 
         kg.train("statements/", "run/", recipe="smallest", set=["train.max_minutes=5"])
     """
@@ -232,7 +234,9 @@ def train(
     from hyperheat.kg.neural.training import train_model
 
     settings = settings_from_recipe(RECIPES, recipe, set)
-    return train_model(settings, read(data) if isinstance(data, str | Path) else data, out, resume=resume)
+    other = read(validate_on) if isinstance(validate_on, str | Path) else validate_on
+    dataset = read(data) if isinstance(data, str | Path) else data
+    return train_model(settings, dataset, out, validate_on=other, resume=resume)
 
 
 def evaluate(
@@ -242,19 +246,22 @@ def evaluate(
     *,
     by: "Breakdown" = "qualifiers",
     without_graph: bool = False,
+    inductive: bool = False,
 ) -> "RankEvaluation":
     """Rank the true object and the true subject of every held-out statement; the default is StarE's protocol.
 
     With `Protocol(ask="values")` or `Protocol(ask="relations")` the values of qualifiers or the relations are ranked.
     `by` groups the ranks: by the number of qualifiers, by the degree of the answer in the training data, or by relation.
 
-    `model` is `heuristic`, the folder of a trained model, `demo`, or a function from training statements to a scorer.
+    `model` is `heuristic`, the folder of a trained model, `demo`, or a function from training statements to a scorer. With
+    `inductive`, a model that was trained on other statements reads the training data of the protocol instead of its own.
 
         result = kg.evaluate("heuristic", "wd50k_100", kg.Protocol(train_on="train"))
         print(result, result.metrics()["both"].mrr, sep="\\n")
     """
     from hyperheat.kg.ranking import STARE, evaluate
 
+    dataset = read(data) if isinstance(data, str | Path) else data
     make: Callable[[Statements], ScoreFunction]
     if model == "heuristic":
         from hyperheat.kg.heuristic import Heuristic
@@ -263,11 +270,12 @@ def evaluate(
     elif callable(model):
         make = model
     else:
+        from hyperheat.kg.neural.extension import other_graph, scorer_elsewhere
         from hyperheat.kg.neural.trained_model import load_model, scorer_for
 
         trained = load_model(model_folder(model)) if isinstance(model, str | Path) else model
-        make = partial(scorer_for, trained, without_graph=without_graph)
-    dataset = read(data) if isinstance(data, str | Path) else data
+        dataset = other_graph(trained, dataset) if inductive else dataset
+        make = partial(scorer_elsewhere if inductive else scorer_for, trained, without_graph=without_graph)
     return evaluate(dataset, make, STARE if protocol is None else protocol, by)
 
 

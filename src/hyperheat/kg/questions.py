@@ -156,6 +156,14 @@ class Questions:
         is_given = slot != self.blank[owner]
         return owner[is_given], entity[is_given]
 
+    def given_roles(self) -> np.ndarray:
+        """The role of each entity that `given` lists, as `Statements.incidences` names it."""
+        rows = np.zeros_like(self.blank)
+        owner, slot = self._value_slots()
+        roles = np.concatenate([rows, rows + 1, 2 + self.statements.qualifier])
+        slots = np.concatenate([rows + SUBJECT, rows + OBJECT, slot])
+        return roles[slots != np.concatenate([self.blank, self.blank, self.blank[owner]])]
+
     def given_qualifiers(self) -> np.ndarray:
         """Which qualifiers of the statements the questions give: a mask [K]; the others are asked for."""
         owner, slot = self._value_slots()

@@ -22,7 +22,7 @@ import numpy as np
 from hyperheat.kg.known_answers import AnswerGroups
 from hyperheat.tensors.indices import ArrayT
 
-__all__ = ["BatchCandidates", "CandidateSampler"]
+__all__ = ["BatchCandidates", "CandidateSampler", "lowest_of_each"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +58,7 @@ class CandidateSampler:
         """The candidates for the chosen questions; rows are places in `chosen`."""
         row, place = self._groups.answers(chosen)
         answer = np.searchsorted(self.every, self._groups.answer[place])
-        counts = _lowest_of_each(random.random(len(row)), row, self._answers)
+        counts = lowest_of_each(random.random(len(row)), row, self._answers)
         count = len(self.every)
         if self._negatives is None or self._negatives >= count:
             drawn, raised = np.arange(count), None
@@ -79,7 +79,7 @@ class CandidateSampler:
         )
 
 
-def _lowest_of_each(numbers: np.ndarray, owner: np.ndarray, most: int | None) -> np.ndarray:
+def lowest_of_each(numbers: np.ndarray, owner: np.ndarray, most: int | None) -> np.ndarray:
     """Which numbers are among the `most` lowest of their owner: a mask; owners are in rising order."""
     if most is None:
         return np.ones(len(owner), bool)

@@ -3,18 +3,22 @@
 A new entity begins as the vector of unknown entities, which a model with `unknown` above 0 has learnt, plus the vector of
 its label where labels are read; the encoder tells it from others by the statements around it. All weights stay as they
 are.
+
+The same makes a model answer questions about another graph (`other_graph`): it reads the training statements of other data
+instead of its own, and its names come first in the tables of that data.
 """
 
 from dataclasses import replace
 
 import torch
 
+from hyperheat.kg.datasets import StatementDataset
 from hyperheat.kg.neural.graph_encoders import NoEncoder
 from hyperheat.kg.neural.statement_model import StatementModel
-from hyperheat.kg.neural.trained_model import TrainedModel
-from hyperheat.kg.statements import Statements
+from hyperheat.kg.neural.trained_model import ModelScorer, TrainedModel
+from hyperheat.kg.statements import Statements, append
 
-__all__ = ["extend_model"]
+__all__ = ["extend_model", "other_graph", "scorer_elsewhere"]
 
 _SHOWN = 5
 
@@ -44,6 +48,20 @@ def extend_model(trained: TrainedModel, statements: Statements) -> TrainedModel:
     model.to(before.entity.dtype).to(before.entity.device).load_state_dict(weights)
     model.eval()
     return replace(trained, names=names, statements=statements.distinct(), model=model)
+
+
+def other_graph(trained: TrainedModel, data: StatementDataset) -> StatementDataset:
+    """Data with the model's names first in its tables, so that `extend_model` can read its statements."""
+    joined = append(trained.statements[:0], data.every())
+    first, second = len(data.train), len(data.train) + len(data.valid)
+    return replace(data, train=joined[:first], valid=joined[first:second], test=joined[second:])
+
+
+def scorer_elsewhere(
+    trained: TrainedModel, training: Statements, *, without_graph: bool = False
+) -> ModelScorer:
+    """The scorer of a model that reads these statements instead of its own; their tables begin with those of the model."""
+    return ModelScorer(extend_model(trained, training), without_graph=without_graph)
 
 
 def _listed(names: tuple[str, ...]) -> str:

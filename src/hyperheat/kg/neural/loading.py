@@ -18,11 +18,12 @@ from hyperheat.kg.neural.candidates import BatchCandidates, CandidateSampler
 from hyperheat.kg.neural.decoder import QuestionTokens, tokenise
 from hyperheat.kg.neural.neighbourhood import StatementIndex, reach
 from hyperheat.kg.neural.recipes import KgSettings
+from hyperheat.kg.neural.surroundings import SurroundingGraph, SurroundingsIndex
 from hyperheat.kg.questions import Questions
 from hyperheat.kg.statements import Statements
 from hyperheat.tensors.indices import ArrayT, to_tensors
 
-__all__ = ["LoadedQuestions", "QuestionBatch", "QuestionLoader"]
+__all__ = ["LabelledTokens", "LoadedQuestions", "QuestionBatch", "QuestionLoader"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -41,6 +42,10 @@ class LabelledTokens(Generic[ArrayT]):
 
     tokens: QuestionTokens[ArrayT]
     candidates: BatchCandidates[ArrayT]
+    around: SurroundingGraph[ArrayT] | None
+    """what is read around the questions, by models that do"""
+    near: ArrayT | None
+    """[2, A] nodes of the surroundings that are candidates, and their places among the candidates"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +67,7 @@ class _Asked:
     questions: Questions
     candidates: BatchCandidates[np.ndarray]
     of_relations: bool
+    around: SurroundingGraph[np.ndarray] | None
 
     def entities(self) -> np.ndarray:
         """The entities whose vectors are needed, with repetitions."""
@@ -76,7 +82,15 @@ class _Asked:
             if not self.of_relations:
                 candidates = replace(candidates, entry=np.searchsorted(entities, candidates.entry))
         tokens, _ = tokenise(questions)  # which keeps their order
-        return LabelledTokens(tokens=tokens, candidates=candidates)
+        near = None if self.around is None else _near(self.around, candidates.entry)
+        return LabelledTokens(tokens=tokens, candidates=candidates, around=self.around, near=near)
+
+
+def _near(around: SurroundingGraph[np.ndarray], candidates: np.ndarray) -> np.ndarray:
+    """The nodes of surroundings that are candidates, and their places among these [2, A]."""
+    column = np.minimum(np.searchsorted(candidates, around.entity), len(candidates) - 1)
+    node = np.flatnonzero(candidates[column] == around.entity)
+    return np.stack([node, column[node]])
 
 
 class QuestionLoader:
@@ -111,7 +125,9 @@ class QuestionLoader:
         if self._settings.hide_asked:
             for groups, numbers in zip(self.groups, chosen, strict=True):
                 seen[groups.statement[groups.answers(numbers)[1]]] = False
-        asked = [self._ask(kind, numbers, random) for kind, numbers in enumerate(chosen)]
+        surroundings = self._settings.model.surroundings
+        index = None if surroundings is None else SurroundingsIndex(surroundings, self._statements[seen])
+        asked = [self._ask(kind, numbers, random, index) for kind, numbers in enumerate(chosen)]
         entities, graph = self._read(asked, seen, random)
         main, qualifier, relation = (part.label(entities) for part in asked)
         loaded = LoadedQuestions(
@@ -119,7 +135,9 @@ class QuestionLoader:
         )
         return to_tensors(loaded, "cpu")
 
-    def _ask(self, kind: int, chosen: np.ndarray, random: np.random.Generator) -> _Asked:
+    def _ask(
+        self, kind: int, chosen: np.ndarray, random: np.random.Generator, index: SurroundingsIndex | None
+    ) -> _Asked:
         groups = self.groups[kind]
         statements = self._statements[groups.statement[groups.offsets[chosen]]]
         if groups is not self.qualifier:
@@ -127,10 +145,13 @@ class QuestionLoader:
             statements = statements.with_qualifiers(given)
         order = np.argsort(statements.num_qualifiers, kind="stable")
         chosen = chosen[order]
+        questions = Questions(statements[order], groups.blank[chosen])
+        of_relations = groups is self.relation
         return _Asked(
-            questions=Questions(statements[order], groups.blank[chosen]),
+            questions=questions,
             candidates=self._candidates[kind].draw(chosen, random),
-            of_relations=groups is self.relation,
+            of_relations=of_relations,
+            around=None if index is None or of_relations else index.around(questions, random),
         )
 
     def _read(

@@ -10,18 +10,21 @@ gradient of a chunk as soon as its scores are there.
 
 Where candidates were drawn (candidates.py), the softmax is over scores that are raised by -log p_c, but for the question's
 own answers; the smoothing weighs candidates by 1 / p_c, and pairs that are left out have no part in either.
-Letters: B questions, C candidates, K (question, answer) pairs, X pairs that are left out, D width.
+
+Some scores may have a part of their own, s_c = z . x_c + a (surroundings.py).
+Letters: B questions, C candidates, K (question, answer) pairs, X pairs that are left out, A pairs with a part of their own,
+D width.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
-__all__ = ["BinaryLoss", "SoftmaxLoss", "candidate_loss"]
+__all__ = ["AddedScores", "BinaryLoss", "SoftmaxLoss", "candidate_loss"]
 
 _CHUNK = 256
 
@@ -68,6 +71,17 @@ class BinaryLoss:
         return losses, scores.sigmoid_(), losses.new_full(losses.shape, 1 / scores.shape[1])
 
 
+class AddedScores(NamedTuple):
+    """Parts of single scores, in rising order of questions and of candidates inside a question."""
+
+    row: Tensor
+    """[A] the question"""
+    column: Tensor
+    """[A] the candidate"""
+    score: Tensor
+    """[A]"""
+
+
 def candidate_loss(
     loss: SoftmaxLoss | BinaryLoss,
     z_BD: Tensor,
@@ -77,10 +91,12 @@ def candidate_loss(
     *,
     raised_C: Tensor | None = None,
     left_out_2X: Tensor | None = None,
+    added: AddedScores | None = None,
 ) -> Tensor:
     """The loss summed over questions; answer k of question `row[k]` is candidate `column[k]`.
 
     Scores are raised by `raised`, but for answers; `left_out` holds questions and candidates that do not count for them.
+    `added` is added to single scores, where all candidates are there.
     """
     precision = torch.promote_types(
         x_CD.dtype, torch.float32
@@ -93,9 +109,23 @@ def candidate_loss(
     answers = (F.embedding(row_K, z_BD) * F.embedding(column_K, x_CD)).sum(1)
     everywhere = _sum_of_scores(z_BD, x_CD, raised_C, left_out_2X) * loss.mean_weight(len(x_CD))
     changes = _changes(raised_C, row_K, column_K, left_out_2X, x_CD)
+    if added is not None:
+        added = added._replace(score=added.score.to(precision))
+        changes = tuple(map(torch.cat, zip(changes, added, strict=True)))
+        answers = answers + _added_to(row_K, column_K, added, len(x_CD))
+        everywhere = everywhere + added.score.sum() * loss.mean_weight(len(x_CD))
     with torch.autocast(x_CD.device.type, enabled=False):
         normaliser = _Normaliser.apply(z_BD, x_CD, loss, raised_C, *changes)
     return normaliser - (weight_K * answers).sum() - everywhere
+
+
+def _added_to(row: Tensor, column: Tensor, added: AddedScores, candidates: int) -> Tensor:
+    """What is added to the score of each of some pairs of a question and a candidate."""
+    if not len(added.row):
+        return added.score.new_zeros(row.shape)
+    codes, wanted = added.row * candidates + added.column, row * candidates + column
+    place = torch.searchsorted(codes, wanted).clamp_(max=len(codes) - 1)
+    return torch.where(codes[place] == wanted, added.score[place], 0.0)
 
 
 def _sum_of_scores(z: Tensor, x: Tensor, raised: Tensor | None, left_out: Tensor) -> Tensor:
@@ -137,26 +167,28 @@ class _Normaliser(torch.autograd.Function):
         column: Tensor,
         change: Tensor,
     ) -> Tensor:
-        grad_z, grad_x = torch.empty_like(z), torch.zeros_like(x)
+        grad_z, grad_x, grad_change = torch.empty_like(z), torch.zeros_like(x), torch.zeros_like(change)
         total = z.new_zeros(())
         for start in range(0, len(z), _CHUNK):
             part = z[start : start + _CHUNK]
             scores = part @ x.T
             if raised is not None:
                 scores += raised
-            if len(row):
-                here = ((row >= start) & (row < start + _CHUNK)).nonzero().squeeze(1)
+            here = ((row >= start) & (row < start + _CHUNK)).nonzero().squeeze(1)
+            if len(here):
                 scores.index_put_((row[here] - start, column[here]), change[here], accumulate=True)
             losses, gradient, factor = loss.normaliser(scores)
             total += losses.sum()
+            if len(here):
+                grad_change[here] = gradient[row[here] - start, column[here]] * factor[row[here] - start]
             torch.mm(gradient, x, out=grad_z[start : start + _CHUNK])
             grad_z[start : start + _CHUNK] *= factor[:, None]
             grad_x.addmm_(gradient.T, part * factor[:, None])
-        ctx.save_for_backward(grad_z, grad_x)
+        ctx.save_for_backward(grad_z, grad_x, grad_change)
         return total
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
-        grad_z, grad_x = ctx.saved_tensors
-        return grad * grad_z, grad * grad_x, None, None, None, None, None
+        grad_z, grad_x, grad_change = ctx.saved_tensors
+        return grad * grad_z, grad * grad_x, None, None, None, None, grad * grad_change

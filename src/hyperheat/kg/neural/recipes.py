@@ -10,6 +10,7 @@ from hyperheat.kg.neural.labels import BpeLabels
 from hyperheat.kg.neural.loss import BinaryLoss, SoftmaxLoss
 from hyperheat.kg.neural.stare import StareConfig, StareDecoder
 from hyperheat.kg.neural.statement_model import ModelConfig
+from hyperheat.kg.neural.surroundings import SurroundingsConfig
 from hyperheat.nn import HeatConfig
 from hyperheat.nn.aggregate import CrossAttentionAggregate
 from hyperheat.train import TrainSettings
@@ -62,6 +63,9 @@ class KgSettings:
                 raise ValueError(f"{name}: must be none with BinaryLoss, which takes all candidates")
         if self.fan_out is not None and isinstance(self.model.encoder, StareConfig):
             raise ValueError("fan_out: must be none with StareConfig, which reads degrees in the whole graph")
+        for name in ("negatives", "answers", "fan_out"):
+            if getattr(self, name) is not None and self.model.surroundings is not None:
+                raise ValueError(f"{name}: must be none with surroundings, which take all candidates")
         for name in ("drop_statements", "drop_qualifiers", "qualifier_questions", "relation_questions"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name}: expected a share from 0 to 1, got {getattr(self, name)}")
@@ -98,6 +102,18 @@ def heat_labels() -> KgSettings:
 def heat_unseen() -> KgSettings:
     """HEAT for entities that were not in the training data: two layers, nothing past the encoder, ids replaced at random."""
     return _improved(ModelConfig(encoder=replace(_HEAT, layers=2), unknown=0.5))
+
+
+def heat_inductive() -> KgSettings:
+    """HEAT for graphs of other entities: nothing is known by its id, and the statements around a question are read."""
+    model = ModelConfig(
+        encoder=replace(_HEAT, dim=64, layers=2, ff=128),
+        unknown=1.0,
+        unknown_relations=0.5,
+        surroundings=SurroundingsConfig(),
+    )
+    train = replace(_training(), max_steps=300, warmup=20, ema=0.98, validate_every=50)
+    return KgSettings(model=model, batch=256, drop_statements=0.3, train=train)
 
 
 def no_encoder() -> KgSettings:
@@ -203,6 +219,7 @@ RECIPES: dict[str, Callable[[], KgSettings]] = {
     "heat-crossatt": heat_crossatt,
     "heat-labels": heat_labels,
     "heat-unseen": heat_unseen,
+    "heat-inductive": heat_inductive,
     "no-encoder": no_encoder,
     "stare": stare,
     "stare-labels": stare_labels,

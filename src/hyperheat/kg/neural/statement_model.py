@@ -4,6 +4,7 @@
     x    = LN(x0) + g * x                                    with a skip
     z    = decoder(x, r, question)                           decoder.py, stare.py
     score(c) = z . x_c                                       loss.py
+             + what is read around the question              surroundings.py, if the model has surroundings
 
 x0 and r0 are learnt per id; with labels the sum of their tokens is added, or stands instead (labels.py). With `unknown`,
 some ids are replaced by a shared vector in every training step, so that the encoder learns to tell entities by their
@@ -22,6 +23,7 @@ from hyperheat.kg.neural.decoder import MaskDecoder, MaskReader, QuestionTokens
 from hyperheat.kg.neural.graph_encoders import HeatGraph, NoEncoder, Table, Tables
 from hyperheat.kg.neural.labels import BpeLabels, LabelVectors, NoLabels
 from hyperheat.kg.neural.stare import StareConfig, StareDecoder, StareGraph, StareReader
+from hyperheat.kg.neural.surroundings import SurroundingsConfig, SurroundingsReader
 from hyperheat.kg.statements import Statements
 from hyperheat.nn import HeatConfig
 from hyperheat.nn.fast.dropout import Dropout
@@ -45,6 +47,12 @@ class ModelConfig:
     """the first value of g, the share of the encoder's output added to an entity's own vector; None: it replaces that"""
     unknown: float = 0.0
     """the share of entities whose id is replaced in a training step by the vector of entities that were never seen"""
+    unknown_relations: float = 0.0
+    """the share of relations that is replaced likewise, so that rare relations can stay replaced for good"""
+    rare: int = 20
+    """with unknown relations, those in fewer training statements than this are never told apart"""
+    surroundings: SurroundingsConfig | None = None
+    """what reads the statements around each question, beside the vectors of entities; None: nothing"""
     most_qualifiers: int | None = None
     """how many qualifiers of a statement the encoder reads, the first ones of it; None: all"""
 
@@ -57,8 +65,9 @@ class ModelConfig:
             raise ValueError(f"entity_dropout: expected a number from 0 up to 1, got {self.entity_dropout}")
         if self.most_qualifiers is not None and self.most_qualifiers < 0:
             raise ValueError(f"most_qualifiers: expected at least 0 or None, got {self.most_qualifiers}")
-        if not 0 <= self.unknown <= 1:
-            raise ValueError(f"unknown: expected a share from 0 to 1, got {self.unknown}")
+        for name in ("unknown", "unknown_relations"):
+            if not 0 <= (share := getattr(self, name)) <= 1:
+                raise ValueError(f"{name}: expected a share from 0 to 1, got {share}")
         if self.unknown and isinstance(self.encoder, NoEncoder):
             raise ValueError(
                 "unknown: must be 0 without an encoder, which alone could tell such entities apart"
@@ -92,6 +101,8 @@ class StatementModel(nn.Module):
 
     questions_seen: Tensor
     """How many questions the weights were trained on."""
+    rare_relation: Tensor
+    """[R] relations that stay unknown, in a model that knows unknown ones"""
 
     def __init__(self, config: ModelConfig, names: ModelNames) -> None:
         super().__init__()
@@ -109,6 +120,17 @@ class StatementModel(nn.Module):
         self._beside_ids = isinstance(config.labels, BpeLabels) and config.labels.beside_ids
         self.unknown = (
             nn.Parameter(torch.randn(1, dim) * self.entity.detach().std()) if config.unknown else None
+        )
+        self._unknown_relations = config.unknown_relations
+        self.unknown_relation = (
+            nn.Parameter(torch.randn(2, dim) * self.relation.detach().std())
+            if config.unknown_relations
+            else None
+        )
+        if config.unknown_relations:
+            self.register_buffer("rare_relation", torch.zeros(len(names.relations), dtype=torch.bool))
+        self.surroundings = (
+            None if config.surroundings is None else SurroundingsReader(config.surroundings, dim)
         )
         self.register_buffer("questions_seen", torch.zeros((), dtype=torch.int64))
 
@@ -131,7 +153,7 @@ class StatementModel(nn.Module):
     def first(self, rows: Tensor | None = None) -> Table:
         """What the encoder starts from: vectors of all entities, or of those in some rows, and of relations."""
         entities = self.entity if rows is None else F.embedding(rows, self.entity)
-        if self.unknown is not None and self.training:
+        if self.unknown is not None and (self.training or self._unknown_share == 1):
             replaced = torch.rand(len(entities), 1, device=entities.device) < self._unknown_share
             entities = torch.where(replaced, self.unknown, entities)
         if self.entity_label is not None:
@@ -140,9 +162,17 @@ class StatementModel(nn.Module):
 
     def first_relations(self) -> Tensor:
         """The vectors [2R, D] of relations before the encoder."""
+        relations = self.relation
+        if self.unknown_relation is not None:
+            replaced = self.rare_relation
+            if self.training:
+                drawn = torch.rand(len(replaced), device=replaced.device) < self._unknown_relations
+                replaced = replaced | drawn
+            unknown = self.unknown_relation.repeat_interleave(len(replaced), 0)
+            relations = torch.where(replaced.repeat(2)[:, None], unknown, relations)
         if self.relation_label is None:
-            return self.relation
-        return self.relation_label.first(self.relation, beside_ids=self._beside_ids)
+            return relations
+        return self.relation_label.first(relations, beside_ids=self._beside_ids)
 
     def pass_by(self, first: Table, encoded: Table) -> Table:
         """The encoded table, to which first vectors are added if the model has a skip."""

@@ -31,6 +31,7 @@ from hyperheat.kg.neural.labels import BpeLabels
 from hyperheat.kg.neural.pieces import encode_in_pieces
 from hyperheat.kg.neural.stare import StareDecoder
 from hyperheat.kg.neural.statement_model import ModelConfig, ModelNames, StatementModel
+from hyperheat.kg.neural.surroundings import SurroundingsIndex, add_surroundings
 from hyperheat.kg.questions import Practice, Questions
 from hyperheat.kg.statements import Statements
 from hyperheat.nn.weights import load_weights, save_weights
@@ -180,6 +181,8 @@ class ModelScorer:
         self._device = trained.model.entity.device
         seen = trained.statements[:0] if without_graph else trained.statements
         self.table = encode_all(trained.model, seen)
+        surroundings = trained.config.surroundings
+        self._around = None if surroundings is None else SurroundingsIndex(surroundings, seen)
         self.reads_labels = trained.names.tokenizer is not None
         self.practice = trained.practice
         self.asks_all = not isinstance(trained.config.decoder, StareDecoder)
@@ -209,6 +212,10 @@ class ModelScorer:
         candidates = relations[: len(relations) // 2] if questions.asks_relation else entities
         scores = np.empty((len(asked), len(candidates)), np.float32)
         scores[order] = (z @ candidates.T).cpu().numpy()
+        reader = self._model.surroundings
+        if reader is not None and self._around is not None and not questions.asks_relation:
+            z = z[torch.as_tensor(np.argsort(order), device=self._device)]
+            add_surroundings(scores, reader, self._around, self.table, questions, z)
         return scores
 
     def _table_of(self, names: Sequence[str], used: np.ndarray) -> Table:

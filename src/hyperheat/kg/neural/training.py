@@ -14,11 +14,13 @@ from torch.nn import functional as F
 from hyperheat.configuration import to_dict
 from hyperheat.kg.audit import has_equal_triple
 from hyperheat.kg.datasets import StatementDataset
+from hyperheat.kg.neural.extension import other_graph, scorer_elsewhere
+from hyperheat.kg.neural.graph_encoders import Table
 from hyperheat.kg.neural.labels import BpeLabels, train_tokenizer
-from hyperheat.kg.neural.loading import LoadedQuestions, QuestionBatch, QuestionLoader
-from hyperheat.kg.neural.loss import candidate_loss
+from hyperheat.kg.neural.loading import LabelledTokens, LoadedQuestions, QuestionBatch, QuestionLoader
+from hyperheat.kg.neural.loss import AddedScores, candidate_loss
 from hyperheat.kg.neural.recipes import KgSettings
-from hyperheat.kg.neural.statement_model import ModelNames
+from hyperheat.kg.neural.statement_model import ModelNames, StatementModel
 from hyperheat.kg.neural.trained_model import ModelScorer, TrainedModel, save_model
 from hyperheat.kg.questions import Practice
 from hyperheat.kg.ranking import rank
@@ -36,10 +38,15 @@ class KgJob:
 
     model: nn.Module
 
-    def __init__(self, settings: KgSettings, data: StatementDataset, tokenizer: str | None = None) -> None:
+    def __init__(
+        self,
+        settings: KgSettings,
+        data: StatementDataset,
+        tokenizer: str | None = None,
+        other: StatementDataset | None = None,
+    ) -> None:
         self._settings, self._data = settings, data
         self._statements = data.training(settings.train_on).distinct()
-        self._held_out = None if settings.train_on == "train+valid" else _held_out(data, settings.validation)
         names = _names(data, settings, tokenizer)
         torch.manual_seed(settings.train.seed)
         practice = Practice(
@@ -48,6 +55,13 @@ class KgJob:
         )
         self.trained = TrainedModel.new(settings.model, names, self._statements, practice)
         self.model = self.trained.model
+        if settings.model.unknown_relations:
+            uses = np.concatenate([self._statements.relation, self._statements.qualifier])
+            count = np.bincount(uses, minlength=len(self._statements.relations))
+            self.trained.model.rare_relation.copy_(torch.as_tensor(count < settings.model.rare))
+        self._other = None if other is None else other_graph(self.trained, other)
+        chosen_on = self._other or (data if settings.train_on == "train" else None)
+        self._held_out = None if chosen_on is None else _held_out(chosen_on, settings.validation)
         self._loader = QuestionLoader(settings, self._statements, self.trained.model.plan)
         self.main_groups = self._loader.main
 
@@ -56,7 +70,8 @@ class KgJob:
         settings = to_dict(self._settings)
         del settings["train"]
         tokenizer = sha256((self.trained.names.tokenizer or "").encode()).hexdigest()
-        return {**settings, "statements": self._statements.digest(), "tokenizer": tokenizer}
+        found = {**settings, "statements": self._statements.digest(), "tokenizer": tokenizer}
+        return found if self._other is None else {**found, "validate_on": self._other.every().digest()}
 
     def batches(self, epoch: int) -> Sequence[QuestionBatch]:
         """Every question for a subject or object once, and some for qualifiers and relations, mixed evenly."""
@@ -108,6 +123,7 @@ class KgJob:
                     candidates.column,
                     raised_C=candidates.raised,
                     left_out_2X=candidates.left_out,
+                    added=_added(model, table, z, asked),
                 )
             )
         model.questions_seen += sum_over_processes(len(batch.main.tokens.blank), model.entity.device)
@@ -118,12 +134,12 @@ class KgJob:
         """Filtered ranks on validation statements, or the progress of the run if none are held out."""
         if self._held_out is None:
             return {"questions": float(self.trained.model.questions_seen)}
-        known = self._data.training("train+valid")
+        data, elsewhere = self._other or self._data, self._other is not None
         ranking = rank(
-            ModelScorer(self.trained),
+            scorer_elsewhere(self.trained, data.train) if elsewhere else ModelScorer(self.trained),
             self._held_out,
-            known=known,
-            candidates=self._statements.main_entities(),
+            known=data.training("train+valid"),
+            candidates=data.train.main_entities(),
         )
         metrics = asdict(ranking.metrics()["both"])
         del metrics["queries"]
@@ -134,16 +150,32 @@ class KgJob:
         save_model(self.trained, folder)
 
 
+def _added(
+    model: StatementModel, table: Table, z: Tensor, asked: LabelledTokens[Tensor]
+) -> AddedScores | None:
+    """What the surroundings of questions add to the scores of candidates, if the model reads them."""
+    if model.surroundings is None or asked.around is None or asked.near is None:
+        return None
+    node, column = asked.near
+    scores = model.surroundings(table, z, asked.around)
+    return AddedScores(asked.around.question[node], column, scores[node])
+
+
 def train_model(
-    settings: KgSettings, data: StatementDataset, folder: str | Path, *, resume: bool = False
+    settings: KgSettings,
+    data: StatementDataset,
+    folder: str | Path,
+    *,
+    validate_on: StatementDataset | None = None,
+    resume: bool = False,
 ) -> TrainOutcome:
-    """Train a model in a folder, or resume its training."""
+    """Train a model in a folder, or resume its training; `validate_on` has another graph to choose the best model on."""
     kept = latest(Path(folder)) if resume else None
     path = None if kept is None else kept / "tokenizer.json"
     tokenizer = path.read_text(encoding="utf-8").rstrip("\n") if path is not None and path.exists() else None
-    job = KgJob(settings, data, tokenizer)
+    job = KgJob(settings, data, tokenizer, validate_on)
     train = settings.train
-    if settings.train_on == "train+valid":
+    if settings.train_on == "train+valid" and validate_on is None:
         train = replace(train, watch="questions", mode="max", patience=None)
     return fit(job, train, folder, resume=resume)
 
