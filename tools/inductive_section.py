@@ -7,8 +7,8 @@ from tables import number, table
 
 Records = list[dict[str, Any]]
 _PUBLISHED = {
-    "wd20k_100_v1-inference": {"StarE with BERT features": 0.113, "QBLP": 0.107, "BLP": 0.057},
-    "wd20k_100_v2-inference": {"QBLP": 0.067, "StarE with BERT features": 0.051, "BLP": 0.040},
+    "wd20k_100_v1-inference": {"StarE with label features": 0.113, "QBLP": 0.107, "BLP": 0.057},
+    "wd20k_100_v2-inference": {"QBLP": 0.067, "StarE with label features": 0.051, "BLP": 0.040},
 }
 """The best MRR on test of each model in the result files of Ali et al. (2021), whatever its number of qualifiers."""
 
@@ -77,6 +77,8 @@ def _graph(rows: Records, details: dict[str, Any]) -> list[str]:
         "",
         *table(titles, cells),
         "",
+        f"![loss in training over the questions seen]({_name(first['dataset'])}-loss.png)",
+        "",
     ]
 
 
@@ -106,5 +108,9 @@ def _commands(details: Mapping[str, Any]) -> list[str]:
                     f"> {folder}/eval-{name}.json"
                 )
             collected.append(f"--run '{run['row']}={folder}'")
-    name = f"kg-inductive-{trained.rpartition('_')[2]}"
-    return [*lines, f"python tools/collect_kg.py --name {name} {' '.join(collected)}"]
+    return [*lines, f"python tools/collect_kg.py --name {_name(data)} {' '.join(collected)}"]
+
+
+def _name(data: str) -> str:
+    """How the names of the files of a graph begin."""
+    return f"kg-inductive-{data.removesuffix('-inference').rpartition('_')[2]}"

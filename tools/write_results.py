@@ -357,6 +357,7 @@ def _layer_table(records: list[dict]) -> list[str]:
 
 
 _KG_FIGURES = ("kg", "kg-runs", "kg-speed", "kg-speed-plain", "kg-growth", "kg-growth-whole")
+_INDUCTIVE = ("kg-inductive-v1", "kg-inductive-v2")
 PAGES = {
     "layer.md": layer_page,
     "extract.md": extract_page,
@@ -369,7 +370,9 @@ PAGES = {
         ]
     ),
     "tables.md": lambda: tables_page(read_page_records(FOLDER / "tables.json")),
-    "kg.md": lambda: kg_page(*map(_read, _KG_FIGURES)),
+    "kg.md": lambda: kg_page(
+        *map(_read, _KG_FIGURES), [(_read(name), _read(f"{name}-runs")) for name in _INDUCTIVE]
+    ),
 }
 
 if __name__ == "__main__":

@@ -109,10 +109,10 @@ def heat_inductive() -> KgSettings:
     model = ModelConfig(
         encoder=replace(_HEAT, dim=64, layers=2, ff=128),
         unknown=1.0,
-        unknown_relations=0.5,
+        unknown_relations=0.9,
         surroundings=SurroundingsConfig(),
     )
-    train = replace(_training(), max_steps=300, warmup=20, ema=0.98, validate_every=50)
+    train = replace(_training(), lr=5e-4, max_steps=150, warmup=20, ema=0.98, validate_every=30)
     return KgSettings(model=model, batch=256, drop_statements=0.3, train=train)
 
 

@@ -249,7 +249,8 @@ def scorer_for(trained: TrainedModel, training: Statements, *, without_graph: bo
     if (known.entities, known.relations) != (training.entities, training.relations):
         raise ValueError(
             f"the model was trained on other data: it knows {len(known.entities):,} entities and {len(known.relations):,} "
-            f"relations, but the data has {len(training.entities):,} and {len(training.relations):,}"
+            f"relations, but the data has {len(training.entities):,} and {len(training.relations):,}; --inductive lets it "
+            "read them without training"
         )
     asked = training.distinct()
     if known.digest() != asked.digest():
