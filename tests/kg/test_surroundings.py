@@ -255,13 +255,31 @@ def test_a_model_answers_about_entities_of_another_graph(tmp_path: Path, capsys:
     )
     model = str(tmp_path / "run" / "best")
     evaluate(model=model, data=str(other), train_on="train", candidates="training", inductive=True)
-    assert "30 statements" not in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "15 statements" in shown
+    assert "90 candidates" in shown
     protocol = kg.Protocol(train_on="train", candidates="training")
     ours = kg.evaluate(model, other, protocol, inductive=True).metrics()["object"].mrr
     heuristic = kg.evaluate("heuristic", other, protocol).metrics()["object"].mrr
     assert heuristic < 0.8 < 0.95 < ours
     with pytest.raises(ValueError, match="trained on other data"):
         kg.evaluate(model, other, protocol)
+
+
+def test_graphs_that_a_model_could_not_read_are_refused_before_training(tmp_path: Path):
+    known, other = village(0, 4, 0), village(100, 4, 1)
+    for recipe in ("heat", "no-encoder"):
+        with pytest.raises(ValueError, match=r"village: .* a100, a101, a102, a103, p100 and 7 more"):
+            kg.train(known, tmp_path / recipe, recipe=recipe, validate_on=other)
+    strange = Statements.build([*other.train, Statement("a100", "envies", "t100")])
+    with pytest.raises(ValueError, match="village: the model was not trained on the relations envies"):
+        kg.train(
+            known,
+            tmp_path / "run",
+            recipe="heat-inductive",
+            validate_on=replace(other, train=strange, valid=strange[:0], test=strange[:0]),
+        )
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_bounds_that_surroundings_cannot_have_are_refused():

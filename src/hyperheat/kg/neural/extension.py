@@ -26,20 +26,9 @@ _SHOWN = 5
 @torch.no_grad()
 def extend_model(trained: TrainedModel, statements: Statements) -> TrainedModel:
     """The model with these statements in its graph; their tables begin with those of the model."""
-    names = trained.names
-    if new := statements.relations[len(names.relations) :]:
-        raise ValueError(f"with_statements: the model was not trained on the relations {_listed(new)}")
+    _check(trained, statements, "with_statements")
+    before, names = trained.model, trained.names
     new = statements.entities[len(names.entities) :]
-    before = trained.model
-    if new and isinstance(trained.config.encoder, NoEncoder):
-        raise ValueError(
-            f"with_statements: a model without an encoder cannot tell new entities from their statements: {_listed(new)}"
-        )
-    if new and before.unknown is None and before.entity_label is None:
-        raise ValueError(
-            f"with_statements: the model has no vector for entities that it was not trained on: {_listed(new)}; "
-            "train it with model.unknown above 0"
-        )
     names = replace(names, entities=statements.entities)
     model = StatementModel(trained.config, names)
     weights = dict(before.state_dict())
@@ -50,9 +39,26 @@ def extend_model(trained: TrainedModel, statements: Statements) -> TrainedModel:
     return replace(trained, names=names, statements=statements.distinct(), model=model)
 
 
+def _check(trained: TrainedModel, statements: Statements, place: str) -> None:
+    """Refuse statements that the model cannot read; their tables begin with those of the model."""
+    if new := statements.relations[len(trained.names.relations) :]:
+        raise ValueError(f"{place}: the model was not trained on the relations {_listed(new)}")
+    new = statements.entities[len(trained.names.entities) :]
+    if new and isinstance(trained.config.encoder, NoEncoder):
+        raise ValueError(
+            f"{place}: a model without an encoder cannot tell new entities from their statements: {_listed(new)}"
+        )
+    if new and trained.model.unknown is None and trained.model.entity_label is None:
+        raise ValueError(
+            f"{place}: the model has no vector for entities that it was not trained on: {_listed(new)}; "
+            "train it with model.unknown above 0"
+        )
+
+
 def other_graph(trained: TrainedModel, data: StatementDataset) -> StatementDataset:
     """Data with the model's names first in its tables, so that `extend_model` can read its statements."""
     joined = append(trained.statements[:0], data.every())
+    _check(trained, joined, data.source)
     first, second = len(data.train), len(data.train) + len(data.valid)
     return replace(data, train=joined[:first], valid=joined[first:second], test=joined[second:])
 
