@@ -64,8 +64,8 @@ def tables_page(records: Sequence[RowRecord]) -> str:
         "- All rows of a table see the same samples in the same order, and have as many parameters as HEAT within a tenth.",
         "- *over heat*: the difference in *joint*, in points (*over stare*: in MRR); of the paper, on random bugs.",
         "- *±*: half of the difference of two seeds, or the standard deviation of more.",
-        "- *samples/s*: by the processor time of one core. Beside other work a core does less in a second, so that rows that were",
-        "  not run on a quiet machine look slower than they are.",
+        "- *samples/s*: by the processor time of one core. Beside other work a core does less in a second, so that rows",
+        "  that were not run on a quiet machine look slower than they are.",
         "- In brackets: the 95 % interval of a difference, from resampling the validation packages and the seeds.",
         "",
     ]
