@@ -4,6 +4,7 @@ import gc
 import os
 import signal
 import threading
+import time
 import traceback
 from collections.abc import Sequence
 from contextlib import suppress
@@ -14,7 +15,7 @@ from multiprocessing.reduction import recv_handle
 
 from hyperheat.workers.worker import serve
 
-__all__ = ["make_copies"]
+__all__ = ["join_wholly", "make_copies"]
 
 
 def make_copies(control: int, modules: Sequence[str]) -> None:
@@ -33,7 +34,7 @@ def make_copies(control: int, modules: Sequence[str]) -> None:
         except Exception:  # a task that cannot be imported here: the work that needs it reports that
             continue
         if task is None:
-            importing.join()  # only a process without other threads can be copied
+            join_wholly(importing)  # only a process without other threads can be copied
             gc.freeze()
             _copy(connection)
         else:
@@ -51,6 +52,17 @@ def _import(modules: Sequence[str], begun: threading.Event) -> None:
             import_module(module)
         begun.set()
     begun.set()
+
+
+def join_wholly(thread: threading.Thread) -> None:
+    """Wait until a thread is gone from the system, too.
+
+    `join` returns a moment before that, when libraries such as OpenSSL still tidy up after the thread: a process that is
+    forked in this moment waits forever for the locks that they hold.
+    """
+    thread.join()
+    while os.path.exists(f"/proc/self/task/{thread.native_id}"):  # Linux; elsewhere it never does
+        time.sleep(0.0005)
 
 
 def _copy(control: Connection) -> None:

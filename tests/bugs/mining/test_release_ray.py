@@ -24,7 +24,7 @@ def test_a_cluster_finds_what_processes_find(index, tmp_path: Path):
     fill(index)
     for name, ray in (("processes", ""), ("cluster", "local")):
         command = [sys.executable, "-c", SCRIPT, tmp_path / name, index.registry.address, ray, *PACKAGES]
-        done = subprocess.run(command, capture_output=True, text=True)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=240)
         assert done.returncode == 0, done.stderr
     assert contents(tmp_path / "cluster") == contents(tmp_path / "processes")
     assert (tmp_path / "cluster" / "manifest.json").exists()
