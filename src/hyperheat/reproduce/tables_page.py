@@ -408,6 +408,10 @@ def _markdown(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]
     return ["| " + " | ".join(cells) + " |" for cells in (titles, ["---"] * len(titles), *rows)]
 
 
+_COLOURS = 10
+"""Of matplotlib, after which they begin again."""
+
+
 def _draw(records: Sequence[RowRecord], out: Path) -> None:
     """Draw joint over the samples seen, and over the time of one core; a line per row, the mean of its seeds."""
     try:
@@ -419,15 +423,14 @@ def _draw(records: Sequence[RowRecord], out: Path) -> None:
     figure = Figure(figsize=(11, 4.5), layout="constrained")
     left = figure.add_subplot(1, 2, 1, xlabel="samples seen", ylabel="joint on validation packages, %")
     right = figure.add_subplot(1, 2, 2, xlabel="minutes of one core", sharey=left)
-    for name, curve, minutes in _curves(records):
+    for place, (name, curve, minutes) in enumerate(_curves(records)):
+        style = ".--" if place >= _COLOURS else ".-"
         joint = [100 * point["joint"] for point in curve]
-        left.plot([point["samples"] for point in curve], joint, marker=".", label=name)
-        right.plot(
-            [minutes * (at + 1) / len(curve) for at in range(len(curve))], joint, marker=".", label=name
-        )
+        left.plot([point["samples"] for point in curve], joint, style, label=name)
+        right.plot([minutes * (at + 1) / len(curve) for at in range(len(curve))], joint, style)
     for axes in (left, right):
         axes.grid(alpha=0.3)
-    left.legend(fontsize="small")
+    figure.legend(loc="outside right upper", fontsize="small")
     with whole_file(out) as temporary:
         figure.savefig(temporary, dpi=120, format=out.suffix.lstrip("."))
 
