@@ -13,6 +13,7 @@ from hyperheat import kg
 from hyperheat.cli.kg import evaluate, train
 from hyperheat.kg import Questions, Statement, Statements
 from hyperheat.kg.datasets import StatementDataset
+from hyperheat.kg.neural.graph_encoders import NoEncoder, Table
 from hyperheat.kg.neural.loss import AddedScores, SoftmaxLoss, candidate_loss
 from hyperheat.kg.neural.recipes import RECIPES
 from hyperheat.kg.neural.statement_model import ModelConfig
@@ -188,6 +189,57 @@ def test_entities_are_told_apart_by_statements_alone_and_only_what_is_near_is_to
     np.testing.assert_allclose(raised, expected, atol=1e-4)
 
 
+APART = SurroundingsConfig(encoder=replace(HEAT, layers=2, dropout=0.0), apart=1.0, drawn=None)
+
+
+def apart_job(share: float) -> KgJob:
+    """Training of a model without an encoder, beside which the surroundings of a share of the questions are read."""
+    model = ModelConfig(
+        encoder=NoEncoder(dim=16),
+        decoder=replace(DECODER, dropout=0.0),
+        entity_dropout=0.0,
+        surroundings=replace(APART, apart=share),
+    )
+    settings = replace(RECIPES["smallest"](), model=model, batch=40, qualifier_questions=0.5)
+    return KgJob(settings, dataset(STATEMENTS, STATEMENTS[:0], STATEMENTS[:0]))
+
+
+def test_what_is_read_apart_has_a_loss_of_its_own():
+    job = apart_job(1.0)
+    batch = job.load(job.batches(0)[0])
+    loss, _ = job.loss(batch)
+    model = job.trained.model
+    assert model.surroundings is not None
+    table, expected = model.encode(batch.graph), torch.zeros(())
+    for asked in (batch.main, batch.qualifier):
+        z, entry = model.read(table, asked.tokens), asked.candidates.entry
+        answers = torch.zeros(len(z), len(entry))
+        answers[asked.candidates.row, asked.candidates.column] = 1
+        target = 0.9 * answers / answers.sum(1, keepdim=True) + 0.1 / len(entry)
+        assert asked.near is not None
+        around = asked.near.around
+        read = torch.zeros(len(z), len(table.entities))
+        read = read.index_put((around.question, around.entity), model.surroundings(table, z, around))
+        for scores in (z @ table.entities[entry].T, read[:, entry]):
+            expected = expected + F.cross_entropy(scores, target, reduction="sum")
+    torch.testing.assert_close(loss, expected)
+
+
+def test_what_is_read_apart_learns_from_a_share_of_the_questions_and_reads_no_ids():
+    job = apart_job(0.25)
+    batch = job.load(job.batches(0)[0])
+    near = batch.main.near
+    assert near is not None
+    assert len(near.around.asked) == len(batch.main.tokens.blank) // 4
+    assert near.row.unique().tolist() == list(range(len(near.around.asked)))
+    model = job.trained.model
+    assert model.surroundings is not None
+    table, z = model.encode(batch.graph), torch.zeros(len(near.around.asked), 16)
+    scores = model.surroundings(table, z, near.around)
+    other = model.surroundings(Table(torch.randn_like(table.entities), table.relations), z + 1, near.around)
+    assert torch.equal(scores, other)
+
+
 def test_rare_relations_stay_unknown():
     settings = replace(RECIPES["smallest"](), model=reading_model(unknown_relations=0.5, rare=40).config)
     job = KgJob(settings, dataset(STATEMENTS, STATEMENTS[:0], STATEMENTS[:0]))
@@ -293,5 +345,7 @@ def test_bounds_that_surroundings_cannot_have_are_refused():
             )
     with pytest.raises(ValueError, match="hops: expected at least 1, got 0"):
         SurroundingsConfig(hops=0)
+    with pytest.raises(ValueError, match="apart: expected a share above 0 up to 1, or none, got 0"):
+        SurroundingsConfig(apart=0)
     with pytest.raises(ValueError, match="unknown_relations: expected a share from 0 to 1, got 2"):
         ModelConfig(encoder=HEAT, unknown_relations=2)

@@ -74,8 +74,8 @@ def train(
     out
         The folder of the run: best/ is the model, metrics.jsonl the log, checkpoints/ what --resume needs.
     recipe
-        heat, heat-crossatt, heat-labels, heat-large, heat-unseen, heat-inductive, no-encoder, stare, stare-labels or
-        smallest; as published:
+        heat, heat-surroundings, heat-crossatt, heat-labels, heat-large, heat-unseen, heat-inductive, no-encoder, stare,
+        stare-labels or smallest; as published:
         published-stare, published-stare-labels, published-heat, published-heat-crossatt, published-heat-crossatt-labels
         or hy-transformer.
     set

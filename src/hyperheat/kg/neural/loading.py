@@ -42,10 +42,22 @@ class LabelledTokens(Generic[ArrayT]):
 
     tokens: QuestionTokens[ArrayT]
     candidates: BatchCandidates[ArrayT]
-    around: SurroundingGraph[ArrayT] | None
-    """what is read around the questions, by models that do"""
-    near: ArrayT | None
-    """[2, A] nodes of the surroundings that are candidates, and their places among the candidates"""
+    near: "NearAnswers[ArrayT] | None"
+    """what is read around the questions, or some of them, by models that do"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NearAnswers(Generic[ArrayT]):
+    """The surroundings of questions, which of their nodes are candidates, and which candidates are answers."""
+
+    around: SurroundingGraph[ArrayT]
+    node: ArrayT
+    """[A] the nodes that are candidates"""
+    candidate: ArrayT
+    """[A] their places among the candidates"""
+    row: ArrayT
+    """[K] question `row[k]` of those with surroundings is answered by candidate `column[k]`"""
+    column: ArrayT
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +79,8 @@ class _Asked:
     questions: Questions
     candidates: BatchCandidates[np.ndarray]
     of_relations: bool
+    read: np.ndarray
+    """the questions with surroundings"""
     around: SurroundingGraph[np.ndarray] | None
 
     def entities(self) -> np.ndarray:
@@ -82,15 +96,24 @@ class _Asked:
             if not self.of_relations:
                 candidates = replace(candidates, entry=np.searchsorted(entities, candidates.entry))
         tokens, _ = tokenise(questions)  # which keeps their order
-        near = None if self.around is None else _near(self.around, candidates.entry)
-        return LabelledTokens(tokens=tokens, candidates=candidates, around=self.around, near=near)
+        near = None if self.around is None else _near(self.around, self.read, candidates)
+        return LabelledTokens(tokens=tokens, candidates=candidates, near=near)
 
 
-def _near(around: SurroundingGraph[np.ndarray], candidates: np.ndarray) -> np.ndarray:
-    """The nodes of surroundings that are candidates, and their places among these [2, A]."""
-    column = np.minimum(np.searchsorted(candidates, around.entity), len(candidates) - 1)
-    node = np.flatnonzero(candidates[column] == around.entity)
-    return np.stack([node, column[node]])
+def _near(
+    around: SurroundingGraph[np.ndarray], read: np.ndarray, candidates: BatchCandidates[np.ndarray]
+) -> NearAnswers[np.ndarray]:
+    """The candidates and the answers in the surroundings of some questions."""
+    place = np.minimum(np.searchsorted(candidates.entry, around.entity), len(candidates.entry) - 1)
+    node = np.flatnonzero(candidates.entry[place] == around.entity)
+    kept = np.isin(candidates.row, read)
+    return NearAnswers(
+        around=around,
+        node=node,
+        candidate=place[node],
+        row=np.searchsorted(read, candidates.row[kept]),
+        column=candidates.column[kept],
+    )
 
 
 class QuestionLoader:
@@ -147,12 +170,22 @@ class QuestionLoader:
         chosen = chosen[order]
         questions = Questions(statements[order], groups.blank[chosen])
         of_relations = groups is self.relation
+        read = self._with_surroundings(len(questions), random)
         return _Asked(
             questions=questions,
             candidates=self._candidates[kind].draw(chosen, random),
             of_relations=of_relations,
-            around=None if index is None or of_relations else index.around(questions, random),
+            read=read,
+            around=None if index is None or of_relations else index.around(questions[read], random),
         )
+
+    def _with_surroundings(self, questions: int, random: np.random.Generator) -> np.ndarray:
+        """The questions whose surroundings are read: all, or a share of them if that has a loss of its own."""
+        surroundings = self._settings.model.surroundings
+        share = None if surroundings is None else surroundings.apart
+        if share is None or not questions:
+            return np.arange(questions)
+        return np.sort(random.permutation(questions)[: max(1, int(share * questions))])
 
     def _read(
         self, asked: Sequence[_Asked], seen: np.ndarray, random: np.random.Generator

@@ -11,6 +11,10 @@ of the statements of the given entities that also hold n, in how many statements
 relation, and whether it did; v begins as about the logarithm of the co-occurrence heuristic (heuristic.py), which the
 network then corrects.
 
+With `apart`, neither x nor z is read, only what is asked for and how things are linked. Vectors of entities soon know all
+training statements by heart, and a network that shares their loss then learns nothing more. So it has a loss of its own, as
+if it answered alone; the scores are added when the model is asked.
+
 Around a question are all statements of the entities that it gives, and, with more hops, all statements of what these
 reach. Entities in more than `through` statements are reached, but not walked through: they link everything to everything.
 Letters: B questions, P (question, entity) pairs, E (question, statement) pairs, Y marks, N entities, R relations, D width.
@@ -59,6 +63,9 @@ class SurroundingsConfig:
     """1: the statements of the entities that a question gives; 2: also the statements of what these reach"""
     through: int = 16
     """an entity in more statements than this is not walked through"""
+    apart: float | None = None
+    """a share of the questions: the network reads only how an answer is linked to what is given, no vectors of entities, and
+    learns from these questions with a loss of its own; None: it reads vectors, too, and all scores share one loss"""
     drawn: int | None = 24
     """in training, read at most this many statements of an entity, drawn at random; None: all, as when it is asked"""
 
@@ -66,6 +73,8 @@ class SurroundingsConfig:
         for name in ("hops", "through", "drawn"):
             if (value := getattr(self, name)) is not None and value < 1:
                 raise ValueError(f"{name}: expected at least 1, got {value}")
+        if self.apart is not None and not 0 < self.apart <= 1:
+            raise ValueError(f"apart: expected a share above 0 up to 1, or none, got {self.apart}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,6 +91,8 @@ class SurroundingGraph(Generic[ArrayT]):
     """[Y] nodes that the question gives"""
     mark: ArrayT
     """[Y] their roles: 0 subject, 1 object, 2 + r the qualifier r"""
+    asked: ArrayT
+    """[B] what each question asks for: r the object of relation r, R + r its subject, 2R + r the value of qualifier r"""
     edge_question: ArrayT
     """[E]"""
     alike: ArrayT
@@ -122,6 +133,7 @@ class SurroundingsIndex:
             counts=self._counts(questions, nodes, given),
             marked=np.searchsorted(nodes, owner * count + entity),
             mark=mark,
+            asked=_answer_keys(questions),
             edge_question=edges // most,
             alike=self._alike(questions, edges),
             graph=self._graph(nodes, edges),
@@ -227,7 +239,10 @@ class SurroundingsReader(nn.Module):
     def __init__(self, config: SurroundingsConfig, dim: int) -> None:
         super().__init__()
         width = config.encoder.dim
-        self.entity, self.question = nn.Linear(dim, width), nn.Linear(dim, width)
+        self.entity = nn.Linear(dim, width) if config.apart is None else None
+        self.value = None if config.apart is None else nn.Parameter(torch.randn(dim))
+        self.apart = config.apart is not None
+        self.question = nn.Linear(dim, width)
         self.name, self.mark_name = nn.Linear(dim, width), nn.Linear(dim, width)
         self.role, self.mark_role = (nn.Parameter(torch.randn(2, width)) for _ in range(2))
         self.counts, self.alike = nn.Linear(len(_HEURISTIC), width), nn.Embedding(2, width)
@@ -241,9 +256,12 @@ class SurroundingsReader(nn.Module):
         relations = table.relations[: len(table.relations) // 2]
         names = self.name(relations)
         marks = torch.cat([self.mark_role, self.mark_name(relations)])
+        if self.value is not None:
+            z = F.embedding(around.asked, torch.cat([table.relations, relations + self.value]))
         asked = self.question(z)
         nodes = self.counts(around.counts) + F.embedding(around.question, asked)
-        nodes = nodes + F.embedding(around.entity, self.entity(table.entities))
+        if self.entity is not None:
+            nodes = nodes + F.embedding(around.entity, self.entity(table.entities))
         nodes = nodes.index_add(0, around.marked, F.embedding(around.mark, marks))
         edges = F.embedding(around.graph.state, names) + F.embedding(around.edge_question, asked)
         edges = edges + self.alike(around.alike)

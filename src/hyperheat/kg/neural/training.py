@@ -20,7 +20,7 @@ from hyperheat.kg.neural.labels import BpeLabels, train_tokenizer
 from hyperheat.kg.neural.loading import LabelledTokens, LoadedQuestions, QuestionBatch, QuestionLoader
 from hyperheat.kg.neural.loss import AddedScores, candidate_loss
 from hyperheat.kg.neural.recipes import KgSettings
-from hyperheat.kg.neural.statement_model import ModelNames, StatementModel
+from hyperheat.kg.neural.statement_model import ModelNames
 from hyperheat.kg.neural.trained_model import ModelScorer, TrainedModel, save_model
 from hyperheat.kg.questions import Practice
 from hyperheat.kg.ranking import rank
@@ -112,23 +112,33 @@ class KgJob:
             if len(asked.tokens.blank) == 0:
                 losses.append(table.entities.new_zeros(()))
                 continue
-            z = model.read(table, asked.tokens)
-            candidates = asked.candidates
-            losses.append(
-                candidate_loss(
-                    self._settings.loss,
-                    z,
-                    F.embedding(candidates.entry, vectors),
-                    candidates.row,
-                    candidates.column,
-                    raised_C=candidates.raised,
-                    left_out_2X=candidates.left_out,
-                    added=_added(model, table, z, asked),
-                )
-            )
+            losses.append(self._loss_of(asked, table, vectors))
         model.questions_seen += sum_over_processes(len(batch.main.tokens.blank), model.entity.device)
         logged = {"qualifier": float(losses[1].detach()), "relation": float(losses[2].detach())}
         return losses[0] + losses[1] + losses[2], logged
+
+    def _loss_of(self, asked: LabelledTokens[Tensor], table: Table, vectors: Tensor) -> Tensor:
+        """The loss of questions of one kind, whose candidates have these vectors."""
+        loss, model, candidates = self._settings.loss, self.trained.model, asked.candidates
+        z, x = model.read(table, asked.tokens), F.embedding(candidates.entry, vectors)
+        near, added, own = asked.near, None, 0.0
+        if model.surroundings is not None and near is not None:
+            scores = model.surroundings(table, z, near.around)[near.node]
+            added = AddedScores(near.around.question[near.node], near.candidate, scores)
+            if model.surroundings.apart:
+                rows, nothing = len(near.around.asked), x.new_zeros(len(x), 1)
+                own = candidate_loss(loss, x.new_zeros(rows, 1), nothing, near.row, near.column, added=added)
+                added = None
+        return own + candidate_loss(
+            loss,
+            z,
+            x,
+            candidates.row,
+            candidates.column,
+            raised_C=candidates.raised,
+            left_out_2X=candidates.left_out,
+            added=added,
+        )
 
     def validate(self) -> Mapping[str, float]:
         """Filtered ranks on validation statements, or the progress of the run if none are held out."""
@@ -148,17 +158,6 @@ class KgJob:
     def save(self, folder: Path) -> None:
         """Write the model."""
         save_model(self.trained, folder)
-
-
-def _added(
-    model: StatementModel, table: Table, z: Tensor, asked: LabelledTokens[Tensor]
-) -> AddedScores | None:
-    """What the surroundings of questions add to the scores of candidates, if the model reads them."""
-    if model.surroundings is None or asked.around is None or asked.near is None:
-        return None
-    node, column = asked.near
-    scores = model.surroundings(table, z, asked.around)
-    return AddedScores(asked.around.question[node], column, scores[node])
 
 
 def train_model(
