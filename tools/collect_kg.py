@@ -4,7 +4,8 @@
 
 A run is a folder of `hyperheat kg train` with the output of `hyperheat kg eval --json` on its best/ for each protocol, saved as
 eval-NAME.json. Runs with the same name become one row, their mean; they may differ in the seed only. The folder of the
-heuristic holds its evaluations only. `--name kg-inductive-v1` writes kg-inductive-v1.json and so on instead, for runs on other
+heuristic holds its evaluations only. `--add` keeps the rows that were collected before, but for those with the names of these
+runs. `--name kg-inductive-v1` writes kg-inductive-v1.json and so on instead, for runs on other
 statements. Run `python tools/write_results.py` afterwards to write the page.
 """
 
@@ -212,16 +213,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--run", action="append", required=True, type=named_folder, metavar="NAME=DIR")
     parser.add_argument("--heuristic", type=Path, metavar="DIR", help="a folder with its evaluations")
+    parser.add_argument("--add", action="store_true", help="keep the other rows that were collected before")
     parser.add_argument("--name", default="kg", help="how the names of the files begin")
     parser.add_argument("--out", type=Path, default=RESULTS, metavar="DIR")
     given = parser.parse_args(arguments)
     try:
-        collect(given.run, given.heuristic, given.out, given.name)
+        collect(given.run, given.heuristic, given.out, given.name, add=given.add)
     except (ValueError, OSError) as error:
         parser.error(str(error))
 
 
-def collect(runs: Sequence[tuple[str, Path]], heuristic: Path | None, out: Path, name: str = "kg") -> None:
+def collect(
+    runs: Sequence[tuple[str, Path]],
+    heuristic: Path | None,
+    out: Path,
+    name: str = "kg",
+    *,
+    add: bool = False,
+) -> None:
     """Read all that was given before anything is written."""
     rows = read_rows(runs)
     if HEURISTIC in rows:
@@ -231,13 +240,39 @@ def collect(runs: Sequence[tuple[str, Path]], heuristic: Path | None, out: Path,
         row: by_protocol([list(run.evaluations.values()) for run in same]) for row, same in rows.items()
     }
     check_comparable(rows, evaluated)
-    details = make_details(rows, evaluated)
-    write_json(out / f"{name}.json", make_rows(rows, evaluated))
+    made, details = make_rows(rows, evaluated), make_details(rows, evaluated)
+    if add:
+        before = read_json(out / f"{name}.json"), read_json(out / f"{name}-runs.json")
+        made, details = add_rows(*before, made, details)
+    write_json(out / f"{name}.json", made)
     write_json(out / f"{name}-runs.json", details)
-    first = {row: same[0] for row, same in rows.items()}
-    draw_curves(
-        {row: run.folder / "metrics.jsonl" for row, run in first.items()}, "loss", out / f"{name}-loss.png"
-    )
+    curves = {run["row"]: run["curve"] for run in details["runs"]}
+    draw_curves(curves, "loss", out / f"{name}-loss.png")
+
+
+def add_rows(
+    rows: list[dict[str, Any]],
+    details: dict[str, Any],
+    new_rows: list[dict[str, Any]],
+    new_details: dict[str, Any],
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """What was collected before, with new rows in place of those of the same names, or behind the others."""
+    for protocol, asked in new_details["protocols"].items():
+        before = details["protocols"].setdefault(protocol, asked)
+        if any(before[key] != asked[key] for key in _IDENTITY):
+            raise ValueError(f"protocol {protocol}: the other rows were evaluated on other statements")
+    names = {row["row"] for row in new_rows}
+    kept = [row for row in rows if row["row"] not in names]
+    joined = [
+        row
+        for protocol in sorted(details["protocols"], key=len)  # StarE's first
+        for row in (*kept, *new_rows)
+        if row["protocol"] == protocol
+    ]
+    runs = [run for run in details["runs"] if run["row"] not in names] + new_details["runs"]
+    evaluations = {row: found for row, found in details["evaluations"].items() if row not in names}
+    found = evaluations | new_details["evaluations"]
+    return joined, {"protocols": details["protocols"], "evaluations": found, "runs": runs}
 
 
 if __name__ == "__main__":

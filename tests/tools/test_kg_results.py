@@ -167,6 +167,23 @@ def test_the_paper_stands_beside_figures_of_its_data(out: Path):
     assert "| paper: HEAT, max | 0.666 ± 0.003 | 0.605 ± 0.004 |" in kg_page(rows, details, [], [], [], [])
 
 
+def test_rows_are_added_to_those_of_before(work: Path, out: Path, tmp_path: Path):
+    for file in out.iterdir():
+        shutil.copy(file, tmp_path)
+    collecting.main([f"--run=again={work / 'heat again'}", "--add", "--out", str(tmp_path)])
+    before, after = (json.loads((folder / "kg.json").read_text()) for folder in (out, tmp_path))
+    assert [row["row"] for row in after] == ["heuristic", "heat", "again", "heuristic"]
+    assert [row for row in after if row["row"] != "again"] == before
+    collecting.main([f"--run=heat={work / 'heat again'}", "--add", "--out", str(tmp_path)])
+    rows, details = (json.loads((tmp_path / f"{name}.json").read_text()) for name in ("kg", "kg-runs"))
+    assert [(row["row"], row["seeds"]) for row in rows[:3]] == [("heuristic", 0), ("again", 1), ("heat", 1)]
+    assert [run["row"] for run in details["runs"]] == ["again", "heat"]
+    details["protocols"]["StarE's"]["sha256"] = "6" * 64
+    write_json(tmp_path / "kg-runs.json", details)
+    with pytest.raises(ValueError, match="other rows were evaluated on other statements"):
+        collecting.collect([("heat", work / "heat")], None, tmp_path, add=True)
+
+
 def test_figures_of_other_graphs_have_a_section_of_their_own(work: Path, tmp_path: Path):
     runs = [f"--run=heat={work / name}" for name in ("heat", "heat again")]
     told = ["--heuristic", str(work / "heuristic"), "--out", str(tmp_path), "--name", "kg-inductive-v1"]

@@ -1,7 +1,7 @@
 """What a run logs: `metrics.jsonl` and TensorBoard, curves drawn from them, and progress on stderr."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -112,10 +112,10 @@ class RunReport:
         self._log.close()
 
 
-def draw_curves(runs: Mapping[str, Path], quantity: str, out: Path) -> None:
+def draw_curves(runs: Mapping[str, Path | Sequence[Mapping[str, Any]]], quantity: str, out: Path) -> None:
     """Draw a quantity of each run (`loss`, or `valid.loss` for one of the validation) over the samples seen.
 
-    `runs` gives the `metrics.jsonl` of each name; the ending of `out` decides the format, say .png or .svg.
+    `runs` gives the `metrics.jsonl` of each name, or its records; the ending of `out` decides the format, say .png or .svg.
     """
     try:
         from matplotlib.figure import Figure
@@ -123,15 +123,16 @@ def draw_curves(runs: Mapping[str, Path], quantity: str, out: Path) -> None:
         raise ImportError("curves need matplotlib: pip install 'hyperheat[train]'", name=error.name) from None
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     axes = figure.add_subplot(xlabel="samples seen", ylabel=quantity)
-    for name, path in runs.items():
-        records = read_metrics(path)
+    for name, run in runs.items():
+        records = read_metrics(run) if isinstance(run, Path) else run
         points = [
             (record["samples"], value)
             for record in records
             if (value := _look_up(record, quantity)) is not None
         ]
         if not points:
-            raise ValueError(f"{path}: expected records with {quantity!r}, got {_names(records)}")
+            place = run if isinstance(run, Path) else name
+            raise ValueError(f"{place}: expected records with {quantity!r}, got {_names(records)}")
         axes.plot(*zip(*points, strict=True), label=name, marker="." if len(points) < 50 else None)
     axes.grid(alpha=0.3)
     axes.legend()
@@ -145,7 +146,7 @@ def _look_up(record: Any, quantity: str) -> float | None:
     return record
 
 
-def _names(records: list[dict[str, Any]]) -> str:
+def _names(records: Sequence[Mapping[str, Any]]) -> str:
     found = {key for record in records for key in record if key != "valid"}
     found |= {f"valid.{key}" for record in records for key in record.get("valid", {})}
     return ", ".join(sorted(found)) or "no records"
