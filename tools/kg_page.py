@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from degree_section import degree_section
 from growth_section import growth_section
 from inductive_section import inductive_section
 from settings_table import settings_table
@@ -28,6 +29,7 @@ def kg_page(
     growth: Records,
     whole_growth: Records,
     inductive: Sequence[tuple[Records, dict[str, Any]]] = (),
+    degree: dict[str, Any] | None = None,
 ) -> str:
     """The page from what `tools/collect_kg.py` and the benchmarks `kg` and `kg_growth` wrote."""
     protocols = list(dict.fromkeys(row["protocol"] for row in rows))
@@ -46,6 +48,7 @@ def kg_page(
             "- *seeds*: the number of runs that the row is the mean of; 0 if nothing is trained.",
             "",
             *sections,
+            *(["## What the graph is worth", "", *degree_section(degree), ""] if degree else []),
             "## Curves",
             "",
             "![loss in training over the questions seen](kg-loss.png)",

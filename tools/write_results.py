@@ -371,7 +371,9 @@ PAGES = {
     ),
     "tables.md": lambda: tables_page(read_page_records(FOLDER / "tables.json")),
     "kg.md": lambda: kg_page(
-        *map(_read, _KG_FIGURES), inductive=[(_read(name), _read(f"{name}-runs")) for name in _INDUCTIVE]
+        *map(_read, _KG_FIGURES),
+        inductive=[(_read(name), _read(f"{name}-runs")) for name in _INDUCTIVE],
+        degree=_read("kg-degree"),
     ),
 }
 

@@ -38,6 +38,9 @@ __all__ = [
     "qualifier_sets",
 ]
 
+_AT_ONCE = 1 << 16
+"""Statements that are spelt out at once."""
+
 
 @dataclass(frozen=True, slots=True)
 class Statement:
@@ -98,7 +101,7 @@ class Statements:
     def build(cls, statements: Iterable[Statement]) -> "Statements":
         """Collect statements from an iterable; only their columns are kept in memory."""
         entity, relation = _Numbers(), _Numbers()
-        main, pairs, offsets = array("q"), array("q"), array("q", [0])
+        main, pairs, offsets = array("i"), array("i"), array("q", [0])
         for s in statements:
             try:
                 main.extend((entity[s.subject], relation[s.relation], entity[s.object]))
@@ -109,7 +112,8 @@ class Statements:
             offsets.append(len(pairs) // 2)
         entities, entity_rank = _sorted_table(entity)
         relations, relation_rank = _sorted_table(relation)
-        mains, qualifiers = np.array(main).reshape(-1, 3), np.array(pairs).reshape(-1, 2)
+        mains = np.frombuffer(main, np.intc).reshape(-1, 3)
+        qualifiers = np.frombuffer(pairs, np.intc).reshape(-1, 2)
         return cls(
             entities=entities,
             relations=relations,
@@ -133,6 +137,10 @@ class Statements:
         return len(self) > 0
 
     def __iter__(self) -> Iterator[Statement]:
+        for start in range(0, len(self), _AT_ONCE):
+            yield from self[start : start + _AT_ONCE]._spelt_out()
+
+    def _spelt_out(self) -> Iterator[Statement]:
         entities, relations = self.entities, self.relations
         pairs = [
             (relations[r], entities[v])
@@ -180,6 +188,8 @@ class Statements:
         """One readable statement, or the statements of a slice, a mask or a list of indices."""
         if isinstance(index, int | np.integer):
             return next(iter(self[[int(index)]]))
+        if isinstance(index, slice) and index.step in (None, 1):
+            return self._between(*index.indices(len(self))[:2])
         rows = np.arange(len(self))[index] if _is_mask_or_slice(index) else np.asarray(index, np.int64)
         first = self.offsets[:-1][rows]
         sizes = self.offsets[1:][rows] - first
@@ -194,6 +204,21 @@ class Statements:
             offsets=offsets,
             qualifier=self.qualifier[places],
             value=self.value[places],
+        )
+
+    def _between(self, start: int, stop: int) -> "Statements":
+        """A range of the statements, whose columns are parts of these."""
+        stop = max(start, stop)
+        first, last = self.offsets[start], self.offsets[stop]
+        return Statements(
+            entities=self.entities,
+            relations=self.relations,
+            subject=self.subject[start:stop],
+            relation=self.relation[start:stop],
+            object=self.object[start:stop],
+            offsets=self.offsets[start : stop + 1] - first,
+            qualifier=self.qualifier[first:last],
+            value=self.value[first:last],
         )
 
     def __eq__(self, other: Any) -> bool:
