@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # also when a test runs this fil
 
 from training_runs import RESULTS, Run, find_recipe, named_folder, read_json, read_run, thin, write_json
 
-from hyperheat.configuration import to_dict
+from hyperheat.configuration import from_dict, to_dict
 from hyperheat.kg.neural.recipes import RECIPES, KgSettings
 from hyperheat.kg.ranking import STARE
 from hyperheat.train import draw_curves
@@ -269,10 +269,19 @@ def add_rows(
         for row in (*kept, *new_rows)
         if row["protocol"] == protocol
     ]
-    runs = [run for run in details["runs"] if run["row"] not in names] + new_details["runs"]
+    runs = [_with_new_settings(run) for run in details["runs"] if run["row"] not in names]
     evaluations = {row: found for row, found in details["evaluations"].items() if row not in names}
     found = evaluations | new_details["evaluations"]
-    return joined, {"protocols": details["protocols"], "evaluations": found, "runs": runs}
+    return joined, {
+        "protocols": details["protocols"],
+        "evaluations": found,
+        "runs": runs + new_details["runs"],
+    }
+
+
+def _with_new_settings(run: dict[str, Any]) -> dict[str, Any]:
+    """A run that was collected before some settings existed, with these as they are by default."""
+    return {**run, "settings": to_dict(from_dict(KgSettings, run["settings"]))}
 
 
 if __name__ == "__main__":

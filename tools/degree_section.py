@@ -49,10 +49,24 @@ def degree_section(found: dict[str, Any]) -> list[str]:
     ]
     return [
         "The degree of an answer is the number of training statements that it is in. *vectors alone*: the same model with",
-        "`--without-graph`, which then has nothing to read around a question, and knows entities by their vectors.",
+        "`--without-graph`, which then has nothing to read around a question, and knows entities by their vectors. The graph helps",
+        "where training says little about the answer, and hardly where vectors know it from many statements.",
         "",
         *table(["MRR", "questions", *found["mrr"]], rows),
+        "",
+        "```sh",
+        *_COMMANDS,
+        "```",
     ]
+
+
+_COMMANDS = (
+    "hyperheat kg eval --model heuristic --data wd50k_100 --by degree --json > heuristic.json",
+    "hyperheat kg eval --model RUNS/HEAT-around-each-question-0/best --data wd50k_100 --by degree --without-graph --json > vectors.json",
+    "hyperheat kg eval --model RUNS/HEAT-around-each-question-0/best --data wd50k_100 --by degree --json > both.json",
+    "python tools/degree_section.py --column heuristic=heuristic.json --column 'vectors alone=vectors.json' "
+    "--column heat-surroundings=both.json",
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

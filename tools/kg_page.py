@@ -51,6 +51,8 @@ def kg_page(
             *(["## What the graph is worth", "", *degree_section(degree), ""] if degree else []),
             "## Curves",
             "",
+            "A model that reads the statements around its questions has two losses; their sum is drawn.",
+            "",
             "![loss in training over the questions seen](kg-loss.png)",
             "",
             "## Configurations",

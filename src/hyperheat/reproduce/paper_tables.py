@@ -156,6 +156,7 @@ TABLES: dict[TableName, tuple[TableRow, ...]] = {
             "heat-labels", "StarE (HEAT), Agg = CrossAtt, with labels", rate=550, paper=(0.667, 0.601, 0.789)
         ),
         _kg("no-encoder", "Hy-Transformer", rate=2000, paper=(0.699, 0.637, 0.812)),
+        _kg("heat-surroundings", "HEAT around each question, which the paper has not", rate=1300),
         _published("published-stare", "StarE (GNN), as published", epochs=401, paper=(0.654, 0.586, 0.777)),
         _published(
             "published-stare-labels",
