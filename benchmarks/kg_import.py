@@ -8,8 +8,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from benchmarks.command import Positive, fail, print_records, run
 from benchmarks.kg_growth import skewed_statements
@@ -64,11 +67,17 @@ def _literal(relation: str) -> dict[str, Any]:
     return {"mainsnak": snak, "type": "statement", "id": "literal$0", "rank": "normal"}
 
 
+def _even_subjects(statements: Statements) -> Statements:
+    """The same with subjects drawn evenly: items are the object of any number of statements, but the subject of few."""
+    drawn = np.random.default_rng(0).integers(0, len(statements.entities), len(statements))
+    return replace(statements, subject=drawn)
+
+
 def measure_import(count: int, folder: Path) -> dict[str, Any]:
     """Write a dump of so many statements to a folder, and import it in a process of its own."""
     dump, size = folder / "dump.json.gz", 0
     with gzip.open(dump, "wt", compresslevel=1, encoding="utf-8") as file:
-        for line in dump_lines(skewed_statements(count)):
+        for line in dump_lines(_even_subjects(skewed_statements(count))):
             size += file.write(line)
     command = [sys.executable, "-m", "hyperheat", "kg", "import", str(dump), "--to", str(folder / "imported")]
     start = time.monotonic()
