@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from degree_section import degree_section
-from growth_section import growth_section
+from growth_section import growth_section, import_section
 from inductive_section import inductive_section
 from settings_table import settings_table
 from tables import number, table
@@ -30,6 +30,7 @@ def kg_page(
     whole_growth: Records,
     inductive: Sequence[tuple[Records, dict[str, Any]]] = (),
     degree: dict[str, Any] | None = None,
+    imported: Records | None = None,
 ) -> str:
     """The page from what `tools/collect_kg.py` and the benchmarks `kg` and `kg_growth` wrote."""
     protocols = list(dict.fromkeys(row["protocol"] for row in rows))
@@ -77,6 +78,11 @@ def kg_page(
             "",
             *growth_section(growth, whole_growth),
             "",
+            *(
+                ["## Importing a dump: `python -m benchmarks.kg_import`", "", *import_section(imported), ""]
+                if imported
+                else []
+            ),
             "## How to read this",
             "",
             "- StarE's protocol trains on train and valid and tests on test, as all published figures do. Its candidates are the entities",
@@ -184,6 +190,7 @@ def _commands(details: dict[str, Any]) -> list[str]:
         "python -m benchmarks.kg_growth --json > docs/results/kg-growth.json",
         "python -m benchmarks.kg_growth --recipe heat --statements 10000 --statements 100000 --steps 1 --json "
         "> docs/results/kg-growth-whole.json",
+        "python -m benchmarks.kg_import --json > docs/results/kg-import.json",
         "python tools/write_results.py",
     ]
 

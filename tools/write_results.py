@@ -374,6 +374,7 @@ PAGES = {
         *map(_read, _KG_FIGURES),
         inductive=[(_read(name), _read(f"{name}-runs")) for name in _INDUCTIVE],
         degree=_read("kg-degree"),
+        imported=_read("kg-import"),
     ),
 }
 

@@ -167,6 +167,19 @@ def test_the_paper_stands_beside_figures_of_its_data(out: Path):
     assert "| paper: HEAT, max | 0.666 ± 0.003 | 0.605 ± 0.004 |" in kg_page(rows, details, [], [], [], [])
 
 
+def test_a_dump_of_a_hundred_millions_is_projected(out: Path):
+    rows, details = (json.loads((out / f"{name}.json").read_text()) for name in ("kg", "kg-runs"))
+    rates = {"core_seconds": 30.0, "statements_per_s": 25_000, "mb_per_s": 20.5, "dump_mb": 800}
+    sizes = [
+        {"statements": 10**6, "entities": 2 * 10**5, "peak_mb": 400},
+        {"statements": 11 * 10**6, "entities": 2 * 10**6, "peak_mb": 2_400},
+    ]
+    page = kg_page(rows, details, [], [], [], [], imported=[{**size, **rates} for size in sizes])
+    assert "| 1,000,000 | 200,000 | 800 | 30.0 | 25,000 | 20.5 | 400 |" in page
+    assert "a statement takes 0.20 KB" in page
+    assert "about\n20 GB and 1.1 hours of one core" in page
+
+
 def test_rows_are_added_to_those_of_before(work: Path, out: Path, tmp_path: Path):
     for file in out.iterdir():
         shutil.copy(file, tmp_path)
