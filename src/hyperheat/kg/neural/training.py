@@ -125,7 +125,7 @@ class KgJob:
         if model.surroundings is not None and near is not None:
             scores = model.surroundings(table, z, near.around)[near.node]
             added = AddedScores(near.around.question[near.node], near.candidate, scores)
-            if model.surroundings.apart:
+            if model.surroundings.apart:  # scores that are added to nothing
                 rows, nothing = len(near.around.asked), x.new_zeros(len(x), 1)
                 own = candidate_loss(loss, x.new_zeros(rows, 1), nothing, near.row, near.column, added=added)
                 added = None
