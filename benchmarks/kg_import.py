@@ -24,7 +24,7 @@ _LANGUAGES = ("de", "en", "fr")
 
 
 def dump_lines(statements: Statements) -> Iterator[str]:
-    """The lines of a dump that holds these statements, by subject; every other one of them has a literal beside it."""
+    """The lines of a dump that holds these statements, by subject; each of them has a literal beside it."""
     yield "[\n"
     entity, claims = None, {}
     order = statements.subject.argsort(kind="stable")
@@ -33,9 +33,9 @@ def dump_lines(statements: Statements) -> Iterator[str]:
             if entity is not None:
                 yield _entity(entity, claims) + ",\n"
             entity, claims = s.subject, {}
-        claims.setdefault(s.relation, []).append(_claim(s.relation, s.object, s.qualifiers))
-        if len(claims[s.relation]) % 2:
-            claims[s.relation].append(_literal(s.relation))
+        claims.setdefault(s.relation, []).extend(
+            [_claim(s.relation, s.object, s.qualifiers), _literal(s.relation)]
+        )
     if entity is not None:
         yield _entity(entity, claims) + "\n"
     yield "]\n"
@@ -105,8 +105,8 @@ def measure_import(count: int, folder: Path) -> dict[str, Any]:
 def main(*, statements: list[Positive] | None = None, json: bool = False) -> None:
     """Write dumps of made-up statements in Wikidata's form, and import them with `hyperheat kg import`.
 
-    As many claims again as half of the statements have literals, which the import drops. Rates are per second that a core
-    works, from reading the compressed dump to the last line of the report. Memory is the most that the import ever held.
+    As many claims again have literals, which the import drops. Rates are per second that a core works, from reading the
+    compressed dump to the last line of the report. Memory is the most that the import ever held.
 
     Parameters
     ----------

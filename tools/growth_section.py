@@ -54,7 +54,7 @@ def import_section(records: list[dict[str, Any]]) -> list[str]:
     hours = 100e6 / large["statements_per_s"] / 3_600
     return [
         "`hyperheat kg import` of made-up dumps in the form of Wikidata's, compressed with gzip: reading, the report on duplicates and",
-        "leaks, and writing. For every two statements there is a claim with a literal, which is dropped. The text is streamed; what",
+        "leaks, and writing. Beside each statement there is a claim with a literal, which is dropped. The text is streamed; what",
         "stays in memory are the names of entities and, for each statement, some numbers.",
         "",
         *table(list(_IMPORT.values()), [[number(record[key]) for key in _IMPORT] for record in records]),
