@@ -1,6 +1,7 @@
 """Options and fixtures shared by all tests."""
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from hypothesis import settings
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # small tensors, and several test processes at a time
 settings.register_profile("hyperheat", deadline=None)  # a busy machine fails no test
 settings.load_profile("hyperheat")
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a shell: commands would inherit that
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
