@@ -106,7 +106,7 @@ def test_a_named_data_set_must_be_the_published_one(folder: Path, monkeypatch):
         match=r"mine: not the published mine: other statements in test .*; 3 instead of 4 entities",
     ):
         read_dataset("mine")
-    monkeypatch.setitem(KNOWN, "mine", Facts(**facts, statements=(3, 1, 1)))
+    monkeypatch.setitem(KNOWN, "mine", Facts(**facts, statements=(3, 1, 1), sha256=digests))
     with pytest.raises(ValueError, match="2 instead of 3 statements in train"):
         read_dataset("mine")
 

@@ -42,7 +42,7 @@ class Facts:
     """in train, valid and test"""
     entities: int
     relations: int
-    sha256: tuple[str, str, str] | None = None
+    sha256: tuple[str, str, str]
     """of train, valid and test as WD50K text"""
 
 
@@ -66,9 +66,23 @@ KNOWN: dict[str, Facts] = {
         statements=(73_406, 10_568, 18_133),
         entities=38_123,
         relations=474,
+        sha256=(
+            "55f35e73751196caae43c0e70b2b132dad6f38359cb6f423adbc1a7ff7a17373",
+            "0d97a4e8a1efddd9f641e514984b285a0c551e764f86dd9f1ce2c8093ab4caf7",
+            "e8093e07a0ad21b6461e5fae035be42150539c311f502e2e104dde737615cc7f",
+        ),
     ),
     "wd50k_66": Facts(
-        source=_ZENODO, licence=_CC_BY, statements=(35_968, 5_154, 8_045), entities=27_346, relations=403
+        source=_ZENODO,
+        licence=_CC_BY,
+        statements=(35_968, 5_154, 8_045),
+        entities=27_346,
+        relations=403,
+        sha256=(
+            "b400d436705ae362cadda40c0141ccb5a1ba456fa1d91d03d658f8c603ab8fc6",
+            "5669b6a0a2b4ce9f445c2ab6a77b9f668ac0de107eacbdc7e0583e1fb64e3bd7",
+            "103ba70bdd241204993eb9c07680596c39f67b9bcbd82c4a7dbf45df0204e1a6",
+        ),
     ),
     "wd50k_100": Facts(
         source=_ZENODO,
@@ -88,6 +102,11 @@ KNOWN: dict[str, Facts] = {
         statements=(76_379, 0, 24_568),
         entities=28_645,
         relations=501,
+        sha256=(
+            "1c3da760c5c774d1bd26671e5d30dd57b3d43bb0d47fb1f6eb34b491d59dad61",
+            "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",  # of nothing
+            "10a290d7e14aa404a4dbad1c9e28843745e27c2a017ea5d378478e6a2dc8fb43",
+        ),
     ),
 }
 
@@ -239,7 +258,7 @@ def _differences(facts: Facts, dataset: StatementDataset) -> list[str]:
     for index, (split, statements) in enumerate(dataset.splits.items()):
         if len(statements) != facts.statements[index]:
             found.append(f"{len(statements)} instead of {facts.statements[index]} statements in {split}")
-        elif facts.sha256 is not None and statements.digest() != facts.sha256[index]:
+        elif statements.digest() != facts.sha256[index]:
             found.append(f"other statements in {split} (SHA-256 {statements.digest()[:12]}...)")
     for what, expected, table in (
         ("entities", facts.entities, dataset.train.entities),
