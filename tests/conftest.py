@@ -11,7 +11,9 @@ from hypothesis import settings
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # small tensors, and several test processes at a time
 settings.register_profile("hyperheat", deadline=None)  # a busy machine fails no test
 settings.load_profile("hyperheat")
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a shell: commands would inherit that
+if (
+    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+):  # as in the background of a shell: commands would inherit that
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 

@@ -41,7 +41,8 @@ def read_rows(runs: Sequence[tuple[str, Path]]) -> dict[str, list[Run[KgSettings
         if run.settings.train.watch == "questions":  # set by training if nothing is held out
             train = replace(run.settings.train, watch="mrr")
             run = replace(run, settings=replace(run.settings, train=train))
-        rows.setdefault(row, []).append(run)
+        evaluations = {name: _named_as_now(found) for name, found in run.evaluations.items()}
+        rows.setdefault(row, []).append(replace(run, evaluations=evaluations))
     for row, same in rows.items():
         seeds = [run.settings.train.seed for run in same]
         alike = all(_seedless(run.settings) == _seedless(same[0].settings) for run in same)
@@ -63,9 +64,17 @@ def _names(folder: Path) -> list[str]:
     return names
 
 
+def _named_as_now(evaluation: dict[str, Any]) -> dict[str, Any]:
+    """An evaluation with StarE's candidates under that name, which earlier versions called main."""
+    protocol = evaluation["protocol"]
+    if protocol["candidates"] != "main" or evaluation["dataset"] == "jf17k":
+        return evaluation
+    return {**evaluation, "protocol": {**protocol, "candidates": STARE.candidates}}
+
+
 def read_heuristic(folder: Path) -> Evaluations:
     """The evaluations of the heuristic by protocol."""
-    found = [read_json(folder / f"eval-{name}.json") for name in _names(folder)]
+    found = [_named_as_now(read_json(folder / f"eval-{name}.json")) for name in _names(folder)]
     for evaluation in found:
         if evaluation["model"] != HEURISTIC:
             raise ValueError(f"{folder}: expected evaluations of the heuristic, got {evaluation['model']}")

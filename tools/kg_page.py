@@ -133,6 +133,7 @@ def _section(protocol: str, rows: Records, details: dict[str, Any]) -> list[str]
 
 
 _CANDIDATES = {
+    "stare": "subjects and objects of all splits; on JF17K and WikiPeople every entity",
     "main": "subjects and objects of all splits",
     "training": "subjects and objects of the training data",
     "all": "every entity",

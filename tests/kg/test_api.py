@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -74,10 +75,24 @@ def test_a_model_is_trained_evaluated_calibrated_and_asked(data: Path, tmp_path:
     assert [answer.id for answer in together[0]] == [answer.id for answer in found]
 
 
+def blind_scorer(training: kg.Statements):
+    """A model that knows nothing."""
+    return lambda questions: np.zeros((len(questions), len(training.entities)))
+
+
+def test_candidates_of_stare_are_all_entities_where_its_code_ranks_all(data: Path):
+    dataset = kg.read(data)
+    for format, expected in (("wd50k", 6), ("jf17k", 7), ("wikipeople", 7)):
+        found = kg.evaluate(blind_scorer, replace(dataset, format=format))
+        assert (found.candidates, found.to_json()["protocol"]["name"]) == (expected, "stare")
+        main = kg.evaluate(blind_scorer, replace(dataset, format=format), kg.Protocol(candidates="main"))
+        assert main.candidates == 6
+
+
 def test_any_scorer_can_be_evaluated(data: Path):
     """A model that knows nothing, and one that always answers Globe for objects and play for subjects."""
     dataset = kg.read(data)
-    blind = kg.evaluate(lambda training: lambda questions: np.zeros((len(questions), 7)), dataset)
+    blind = kg.evaluate(blind_scorer, dataset)
     assert blind.candidates == 6  # all but Ann, who is neither subject nor object
     # Five others tie with Globe. Film, too, has the award Globe and is no wrong answer: four tie with play.
     assert blind.ranking.ranks.tolist() == [[3.5], [3.0]]

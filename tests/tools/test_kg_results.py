@@ -120,7 +120,7 @@ def test_details_say_what_was_run_and_asked(out: Path):
     assert set(run["set"]) == set(TRAINING)
     assert run["curve"] == [{"samples": 60 * i, "loss": 3 / i} for i in (1, 2, 3)]
     protocol = details["protocols"]["StarE's"]
-    assert (protocol["statements"], protocol["candidate_set"], protocol["options"]) == (5, "main", [])
+    assert (protocol["statements"], protocol["candidate_set"], protocol["options"]) == (5, "stare", [])
     assert details["protocols"]["StarE's; without leaks"]["options"] == ["--without-leaks"]
     both = [(1 / np.array(RANKS[name])).mean() for name in ("heat", "heat again")]
     deviation = details["evaluations"]["heat"]["StarE's"]["mrr_deviation"]
@@ -165,6 +165,13 @@ def test_the_paper_stands_beside_figures_of_its_data(out: Path):
     rows, details = (json.loads((out / f"{name}.json").read_text()) for name in ("kg", "kg-runs"))
     details["protocols"]["StarE's"]["dataset"] = "wd50k_100"
     assert "| paper: HEAT, max | 0.666 ± 0.003 | 0.605 ± 0.004 |" in kg_page(rows, details, [], [], [], [])
+
+
+def test_evaluations_of_earlier_versions_have_todays_names():
+    earlier = {"dataset": "wd50k_100", "protocol": {**asdict(STARE), "candidates": "main"}}
+    assert collecting._named_as_now(earlier)["protocol"] == asdict(STARE)
+    elsewhere = {**earlier, "dataset": "jf17k"}
+    assert collecting._named_as_now(elsewhere) == elsewhere
 
 
 def test_a_dump_of_a_hundred_millions_is_projected(out: Path):

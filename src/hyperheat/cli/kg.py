@@ -106,7 +106,7 @@ def evaluate(
     train_on: TrainOn = "train+valid",
     on: On = "test",
     filter: Literal["qualifiers", "triple"] = "qualifiers",
-    candidates: Literal["main", "training", "all"] = "main",
+    candidates: Literal["stare", "main", "training", "all"] = "stare",
     without_leaks: bool = False,
     ask: Literal["main", "values", "relations"] = "main",
     by: Literal["qualifiers", "degree", "relation"] = "qualifiers",
@@ -131,7 +131,8 @@ def evaluate(
         Which known answers do not count as wrong: those to the same entity, relation and qualifiers, or those to the same
         entity and relation (triple).
     candidates
-        main: entities that are subject or object in any split; training: in the training data; all: every entity.
+        main: entities that are subject or object in any split; training: in the training data; all: every entity; stare:
+        all for JF17K and WikiPeople, main for other data, as in StarE's code.
     without_leaks
         Leave out statements whose subject, relation and object occur together in the training data.
     ask

@@ -39,7 +39,7 @@ __all__ = [
     "rank",
 ]
 
-CandidateSet = Literal["main", "training", "all"]
+CandidateSet = Literal["stare", "main", "training", "all"]
 Ask = Literal["main", "values", "relations"]
 DIRECTIONS = {"object": OBJECT, "subject": SUBJECT}
 """What is asked for, by name: the blank slot."""
@@ -177,8 +177,9 @@ class Protocol:
     evaluate_on: Literal["valid", "test"] = "test"
     filter_key: FilterKey = "qualifiers"
     """which known answers are left out: those to the same entity, relation and qualifiers, or without the qualifiers"""
-    candidates: CandidateSet = "main"
-    """main: entities that are subject or object in any split, which peeks at test; training: in the training data
+    candidates: CandidateSet = "stare"
+    """main: entities that are subject or object in any split, which peeks at test; training: in the training data; stare:
+    as in StarE's code, all for JF17K and WikiPeople, and main for other data
 
     For values, entities that are values there; for relations, those of main triples."""
     without_leaks: bool = False
@@ -192,6 +193,8 @@ class Protocol:
 
 
 STARE = Protocol()
+_ALL_RANKED = ("jf17k", "wikipeople")
+"""Formats, and names of data sets, on which StarE's code ranks every entity."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -263,7 +266,8 @@ def evaluate(
             f"{dataset.source}: there are no statements in the {protocol.evaluate_on} split to evaluate on"
         )
     every = dataset.every()
-    candidates = _mask(protocol, training, every)
+    chosen = _stare_candidates(dataset) if protocol.candidates == "stare" else protocol.candidates
+    candidates = _mask(chosen, protocol.ask, training, every)
     ranking = rank(
         make(training), asked, known=every, candidates=candidates, key=protocol.filter_key, ask=protocol.ask
     )
@@ -284,14 +288,19 @@ def evaluate(
     )
 
 
-def _mask(protocol: Protocol, training: Statements, every: Statements) -> np.ndarray:
-    """The candidates of a protocol, among the entities or the relations."""
-    table = every.relations if protocol.ask == "relations" else every.entities
-    if protocol.candidates == "all":
+def _stare_candidates(dataset: StatementDataset) -> CandidateSet:
+    """What StarE's code ranks."""
+    return "all" if dataset.format in _ALL_RANKED or dataset.identify() in _ALL_RANKED else "main"
+
+
+def _mask(candidates: CandidateSet, ask: Ask, training: Statements, every: Statements) -> np.ndarray:
+    """The candidates among the entities or the relations."""
+    table = every.relations if ask == "relations" else every.entities
+    if candidates == "all":
         return np.ones(len(table), bool)
-    source = training if protocol.candidates == "training" else every
-    if protocol.ask == "main":
+    source = training if candidates == "training" else every
+    if ask == "main":
         return source.main_entities()
     mask = np.zeros(len(table), bool)
-    mask[source.relation if protocol.ask == "relations" else source.value] = True
+    mask[source.relation if ask == "relations" else source.value] = True
     return mask
