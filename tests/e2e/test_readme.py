@@ -95,7 +95,7 @@ def test_the_figures_of_completion_are_those_that_were_measured():
     assert f"one core for {row['minutes']:.0f} minutes, HEAT over the statements around each question" in text
     assert f"reaches {row['mrr']:.3f} MRR on WD50K(100)" in text
     alone = degrees["mrr"]["vectors alone"]["both"]
-    assert f"without the graph, the same model has {alone:.3f}:" in text
+    assert f"without the graph, the first of ours has {alone:.3f}:" in text
 
 
 def test_the_commands_of_the_checker_work(tmp_path):
