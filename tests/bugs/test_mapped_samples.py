@@ -1,6 +1,7 @@
 """Samples that are mapped into memory, against the same samples as objects."""
 
 import json
+import weakref
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -10,6 +11,7 @@ import pytest
 import torch
 from tests.detector.samples import SOURCE, all_samples, origin
 
+from hyperheat.bugs import dataset
 from hyperheat.bugs.dataset import HEAD
 from hyperheat.bugs.mapped_samples import EncodedStrings, MappedSamples
 from hyperheat.bugs.model import BugModel
@@ -125,3 +127,19 @@ def test_dense_samples_mark_every_changed_place(samples):
     assert int(batch.changed.sum()) == len(batch.true_rewrite) == sum(len(s.repairs) for s in dense)
     places = [np.unique(s.candidates.location[list(s.repairs)]) for s in dense]
     assert [len(place) for place in places] == [len(s.repairs) for s in dense]
+
+
+def test_columns_are_written_with_one_shard_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    alive, most = weakref.WeakSet(), []
+    read = dataset._read_shard
+
+    def watched(*arguments, **options):
+        shard = read(*arguments, **options)
+        alive.add(shard)
+        most.append(len(alive))
+        return shard
+
+    monkeypatch.setattr(dataset, "_read_shard", watched)
+    folder = write_dataset(tmp_path, *([sample] for sample in all_samples()[:4]))
+    assert len(MappedSamples(folder, "train")) == 4
+    assert most == [1, 1, 1, 1]

@@ -13,7 +13,7 @@ from hyperheat.detector.sample import TEXTS, Sample
 from hyperheat.files import file_sha256, parse_json
 from hyperheat.rewrites import KINDS
 
-__all__ = ["HEAD", "SPLITS", "Dataset", "draw_indices", "read_manifest"]
+__all__ = ["HEAD", "SPLITS", "Dataset", "draw_indices", "read_manifest", "stream_samples"]
 
 SPLITS = ("train", "valid", "test")
 
@@ -30,19 +30,12 @@ class Dataset:
 
     def __init__(self, folder: str | Path, split: str, *, pairs: bool = True) -> None:
         folder = Path(folder)
-        if split not in SPLITS:
-            raise ValueError(f"split: expected one of {', '.join(SPLITS)}, got {split!r}")
-        shards = [shard for shard in read_manifest(folder)["shards"] if shard["split"] == split]
+        shards = _shards_of(folder, split)
         self.folder, self.split = folder, split
         self.hashes = [shard["sha256"] for shard in shards]
         self._shards = [_read_shard(folder, shard, pairs=pairs) for shard in shards if shard["samples"]]
         self._starts = [0, *accumulate(len(shard) for shard in self._shards)]
         self._projects = [shard.get("project", shard["path"]) for shard in shards if shard["samples"]]
-        if not len(self):
-            raise ValueError(
-                f"{folder}: expected samples in the split {split!r}, got none; packages are split as a whole, and "
-                "so are the files of few packages, so that a corpus needs several files"
-            )
 
     def __len__(self) -> int:
         return self._starts[-1]
@@ -65,6 +58,29 @@ class Dataset:
     def sizes(self) -> list[int]:
         """The number of nodes of each sample."""
         return [size for shard in self._shards for size in shard.sizes()]
+
+
+def stream_samples(folder: Path, split: str, *, pairs: bool = True) -> Iterator[Sample]:
+    """The samples of one split in order, with a single shard in memory at a time."""
+    for shard in _shards_of(folder, split):
+        if shard["samples"]:
+            samples = _read_shard(folder, shard, pairs=pairs)
+            for index in range(len(samples)):
+                yield samples[index]
+            del samples  # before the next one is read
+
+
+def _shards_of(folder: Path, split: str) -> list[dict[str, Any]]:
+    """The shards of a split, which must have samples."""
+    if split not in SPLITS:
+        raise ValueError(f"split: expected one of {', '.join(SPLITS)}, got {split!r}")
+    shards = [shard for shard in read_manifest(folder)["shards"] if shard["split"] == split]
+    if not any(shard["samples"] for shard in shards):
+        raise ValueError(
+            f"{folder}: expected samples in the split {split!r}, got none; packages are split as a whole, and "
+            "so are the files of few packages, so that a corpus needs several files"
+        )
+    return shards
 
 
 def draw_indices(count: int, limit: int) -> list[int]:

@@ -11,7 +11,7 @@ A batch is then a few slices of each column. `MappedSamples.batch` equals `colla
 import json
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from hyperheat.bugs.dataset import Dataset, read_manifest
+from hyperheat.bugs.dataset import read_manifest, stream_samples
 from hyperheat.detector.batch import BugBatch, JoinedCandidates, collate_candidates
 from hyperheat.detector.sample import NO_BUG, Sample
 from hyperheat.hypergraph.graph import running_sum
@@ -215,12 +215,11 @@ def _prepare(folder: Path, split: str) -> Path:
         found = json.loads(header.read_text(encoding="utf-8"))
         if {name: found.get(name) for name in head} == head:
             return place
-    samples = Dataset(folder, split, pairs=False)
     temporary = place.with_name(f".{split}.{os.getpid()}.tmp")
     shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir(parents=True)
     try:
-        tags, strings = _write(samples, temporary)
+        tags, strings = _write(stream_samples(folder, split, pairs=False), temporary)
         (temporary / "strings.json").write_text(json.dumps(strings, ensure_ascii=False), encoding="utf-8")
         text = json.dumps({**head, "tags": tags, "strings": len(strings)})
         (temporary / "header.json").write_text(text, encoding="utf-8")
@@ -231,7 +230,7 @@ def _prepare(folder: Path, split: str) -> Path:
     return place
 
 
-def _write(samples: Dataset, folder: Path) -> tuple[list[str], list[str]]:
+def _write(samples: Iterable[Sample], folder: Path) -> tuple[list[str], list[str]]:
     """Write all columns; the tags and the strings that they number."""
     tags: dict[str, int] = {}
     strings: dict[str, int] = {}
