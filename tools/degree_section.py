@@ -50,7 +50,7 @@ def degree_section(found: dict[str, Any]) -> list[str]:
     return [
         "The degree of an answer is the number of training statements that it is in. *vectors alone*: the same model with",
         "`--without-graph`, which then has nothing to read around a question, and knows entities by their vectors. The graph helps",
-        "where training says little about the answer, and hardly where vectors know it from many statements.",
+        "most where the answer is in fewer than ten training statements, and least from ten to ninety-nine.",
         "",
         *table(["MRR", "questions", *found["mrr"]], rows),
         "",

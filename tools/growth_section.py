@@ -59,8 +59,8 @@ def import_section(records: list[dict[str, Any]]) -> list[str]:
         "",
         *table(list(_IMPORT.values()), [[number(record[key]) for key in _IMPORT] for record in records]),
         "",
-        "*core s*: what one core works. *dump MB*: before compression. *peak MB*: the most memory that the process held.",
-        f"From the smaller dump to the larger one, a statement takes {kilobytes:.2f} KB; at this rate 100 million statements take about",
+        "*core s*: what one core works. *dump MB*: before compression. *peak MB*: the process held at most this.",
+        f"From the smaller dump to the larger one, a statement takes at most {kilobytes:.2f} KB; so 100 million statements take at most about",
         f"{100e3 * kilobytes / 1_000:,.0f} GB and {hours:.1f} hours of one core. That is a projection, not a measurement.",
     ]
 

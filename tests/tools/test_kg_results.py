@@ -183,7 +183,7 @@ def test_a_dump_of_a_hundred_millions_is_projected(out: Path):
     ]
     page = kg_page(rows, details, [], [], [], [], imported=[{**size, **rates} for size in sizes])
     assert "| 1,000,000 | 200,000 | 800 | 30.0 | 25,000 | 20.5 | 400 |" in page
-    assert "a statement takes 0.20 KB" in page
+    assert "a statement takes at most 0.20 KB" in page
     assert "about\n20 GB and 1.1 hours of one core" in page
 
 
