@@ -27,4 +27,6 @@ def test_an_import_is_measured_in_a_process_of_its_own(tmp_path: Path):
     assert record["entities"] <= 40
     assert 20 < record["peak_mb"] < 4_000
     assert len((tmp_path / "imported" / "train.jsonl").read_text().splitlines()) == 200
-    assert 0 < record["statements_per_s"] < 200 / record["core_seconds"] * 1.1
+    assert (
+        record["statements_per_s"] * (record["core_seconds"] + 0.05) >= 200 - 1
+    )  # which is rounded to a tenth
