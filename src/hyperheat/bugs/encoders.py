@@ -8,14 +8,16 @@ from hyperheat.detector.views import BinaryEdges, Hyperedges, Pairs, Tokens, Vie
 from hyperheat.nn import AllSetConfig, AllSetEncoder, HeatConfig, HeatEncoder
 from hyperheat.nn.peers.gnn import GnnConfig, GnnEncoder
 from hyperheat.nn.peers.great import GreatConfig, GreatEncoder
+from hyperheat.nn.role_heat import RoleConfig, RoleEncoder
 from hyperheat.tensors import Vocabulary
 
 __all__ = ["EncoderConfig", "build_encoder", "view_of"]
 
-EncoderConfig = HeatConfig | GnnConfig | GreatConfig | AllSetConfig
+EncoderConfig = HeatConfig | RoleConfig | GnnConfig | GreatConfig | AllSetConfig
 
 _ENCODERS: dict[type, Any] = {
     HeatConfig: HeatEncoder,
+    RoleConfig: RoleEncoder,
     AllSetConfig: AllSetEncoder,
     GnnConfig: GnnEncoder,
     GreatConfig: GreatEncoder,
@@ -29,7 +31,7 @@ def build_encoder(config: EncoderConfig, vocab: Vocabulary) -> nn.Module:
 
 def view_of(config: EncoderConfig, *, binarise: bool = False) -> View:
     """How the encoder reads samples."""
-    if isinstance(config, HeatConfig | AllSetConfig):
+    if isinstance(config, HeatConfig | RoleConfig | AllSetConfig):
         return BinaryEdges() if binarise else Hyperedges()
     if binarise:
         raise ValueError(f"binarise: expected False for {type(config).__name__}, which reads pairs, got True")

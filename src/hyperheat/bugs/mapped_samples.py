@@ -11,6 +11,7 @@ A batch is then a few slices of each column. `MappedSamples.batch` equals `colla
 import json
 import os
 import shutil
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,8 +24,9 @@ from hyperheat.bugs.dataset import read_manifest, stream_samples
 from hyperheat.detector.batch import BugBatch, JoinedCandidates, collate_candidates
 from hyperheat.detector.sample import NO_BUG, Sample
 from hyperheat.hypergraph.graph import running_sum
-from hyperheat.tensors import Segments, Strings, Vocabulary
-from hyperheat.tensors.collation import JoinedColumns, collate_columns
+from hyperheat.tensors import Segments, SlotKinds, Strings, Vocabulary
+from hyperheat.tensors.collation import JoinedColumns, StringLookup, collate_columns, collate_role_columns
+from hyperheat.tensors.slot_kinds import Role, count_roles, frequent_roles
 
 __all__ = ["EncodedStrings", "MappedSamples"]
 
@@ -50,22 +52,38 @@ _TAKEN = {
 """What a batch needs of each sample, and what a column has a value for."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class EncodedStrings:
     """The subtokens of all strings of a split, by a vocabulary: as labels of nodes and as names."""
 
     labels: tuple[np.ndarray, np.ndarray]
     names: tuple[np.ndarray, np.ndarray]
     """Rows of the vocabulary, string after string, and where each string begins."""
+    kinds: SlotKinds | None
+    roles: np.ndarray
+    """Where each string stands among relations and roles [*, 2]."""
     fingerprint: str
 
     @classmethod
     def of(cls, strings: Sequence[str], vocab: Vocabulary) -> "EncodedStrings":
         """Look all strings up."""
+        kinds = vocab.slot_kinds
         return cls(
-            _ragged([vocab.label_ids(string) for string in strings]),
-            _ragged([vocab.name_ids(string) for string in strings]),
-            vocab.fingerprint,
+            labels=_ragged([vocab.label_ids(string) for string in strings]),
+            names=_ragged([vocab.name_ids(string) for string in strings]),
+            kinds=kinds,
+            roles=(kinds or SlotKinds(())).rows(strings),
+            fingerprint=vocab.fingerprint,
+        )
+
+    def lookup(self, used: np.ndarray) -> StringLookup:
+        """What the vocabulary says of the strings of a batch, `used`, numbered among these."""
+        return StringLookup(
+            labels=lambda chosen: _rows_of(self.labels, used[chosen]),
+            names=lambda chosen: _rows_of(self.names, used[chosen]),
+            kinds=self.kinds,
+            roles=lambda chosen: self.roles[used[chosen]],
+            fingerprint=self.fingerprint,
         )
 
 
@@ -101,11 +119,21 @@ class MappedSamples:
         """The strings of the graphs; relations and qualifiers are numbers of them, as are labels."""
         return [string for part in self._parts for string in part.strings()]
 
-    def vocabulary(self, *, min_count: int, max_size: int) -> Vocabulary:
-        """The subtokens that occur often enough."""
+    def vocabulary(self, *, min_count: int, max_size: int, roles: int = 0) -> Vocabulary:
+        """The subtokens that occur often enough, and the most frequent roles."""
         counts = [part.count() for part in self._parts]
         labels, names = (np.concatenate(column) for column in zip(*counts, strict=True))
-        return Vocabulary.count(self.strings(), labels, names, min_count=min_count, max_size=max_size)
+        slots: Counter[Role] = Counter()
+        for part in self._parts if roles else ():
+            slots.update(part.count_roles())
+        return Vocabulary.count(
+            self.strings(),
+            labels,
+            names,
+            min_count=min_count,
+            max_size=max_size,
+            roles=frequent_roles(slots, roles),
+        )
 
     def batch(self, indices: Sequence[int], encoded: EncodedStrings) -> BugBatch[np.ndarray]:
         """The batch of some samples, as an encoder of hypergraphs reads it."""
@@ -125,12 +153,8 @@ class MappedSamples:
             node=taken["node"],
             num_strings=len(used),
         )
-        graphs = collate_columns(
-            columns,
-            labels=lambda chosen: _rows_of(encoded.labels, used[chosen]),
-            names=lambda chosen: _rows_of(encoded.names, used[chosen]),
-            vocabulary=encoded.fingerprint,
-        )
+        collate = collate_columns if encoded.kinds is None else collate_role_columns
+        graphs = collate(columns, encoded.lookup(used))
         return collate_candidates(
             graphs,
             JoinedCandidates(
@@ -203,6 +227,26 @@ class _Part:
         columns, size = self.columns, self.num_strings
         names = _count(columns["relation"], size) + _count(columns["qualifier"], size)
         return _count(columns["label"], size), names
+
+    def count_roles(self, chunk: int = 1 << 22) -> Counter[Role]:
+        """How often each pair of a relation and a role occurs, counted some edges at a time."""
+        strings, found = self.strings(), Counter[Role]()
+        first = 0
+        for start in range(0, len(self.columns["arity"]), chunk):
+            relation, arity = (
+                np.asarray(self.columns[n][start : start + chunk]) for n in ("relation", "arity")
+            )
+            end = first + int(arity.sum())
+            found.update(
+                count_roles(
+                    strings,
+                    relation.astype(np.int64),
+                    arity,
+                    np.asarray(self.columns["qualifier"][first:end]),
+                )
+            )
+            first = end
+        return found
 
 
 def _prepare(folder: Path, split: str) -> Path:

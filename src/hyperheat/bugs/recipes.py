@@ -11,6 +11,7 @@ from hyperheat.bugs.encoders import EncoderConfig
 from hyperheat.nn import VARIANTS, AllSetConfig, HeatConfig
 from hyperheat.nn.peers.gnn import GnnConfig
 from hyperheat.nn.peers.great import GreatConfig
+from hyperheat.nn.role_heat import RoleConfig
 from hyperheat.pycode.pairs import RELATIONS, TOKEN_RELATIONS
 from hyperheat.train import TrainSettings
 
@@ -71,6 +72,11 @@ def heat() -> BugSettings:
     return BugSettings(model=_sized(VARIANTS["heat"]), train=_training())
 
 
+def heat_roles() -> BugSettings:
+    """HEAT with a matrix for each kind of slot instead of attention: the encoder of the built-in detector."""
+    return BugSettings(model=RoleConfig(), train=replace(_training(), lr=1.6e-3))
+
+
 def gnn() -> BugSettings:
     """PyBugLab's GNN, with about as many parameters as `heat`."""
     return BugSettings(model=GnnConfig(relations=RELATIONS, dim=60), train=_training())
@@ -122,6 +128,7 @@ def _variant(config: HeatConfig) -> Callable[[], BugSettings]:
 RECIPES: dict[str, Callable[[], BugSettings]] = {
     **{name: _variant(config) for name, config in VARIANTS.items()},
     "heat": heat,
+    "heat-roles": heat_roles,
     "gnn": gnn,
     "great": great,
     "allset": allset,

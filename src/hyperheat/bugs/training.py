@@ -28,6 +28,7 @@ from hyperheat.configuration import to_dict
 from hyperheat.detector.batch import BugBatch, collate_samples
 from hyperheat.detector.sample import DENSE, LIKELY, NO_BUG
 from hyperheat.detector.views import Hyperedges, View
+from hyperheat.nn.role_heat import RoleConfig
 from hyperheat.tensors import BudgetSampler, Vocabulary
 from hyperheat.train import TrainOutcome, fit
 from hyperheat.train.checkpoint import latest
@@ -309,8 +310,9 @@ def _reader(samples: MappedSamples | Dataset, view: View, vocab: Vocabulary) -> 
 
 
 def _vocabulary(samples: MappedSamples | Dataset, view: View, settings: BugSettings) -> Vocabulary:
+    roles = settings.model.roles if isinstance(settings.model, RoleConfig) else 0
     if isinstance(samples, MappedSamples):
-        return samples.vocabulary(min_count=settings.min_count, max_size=settings.labels)
+        return samples.vocabulary(min_count=settings.min_count, max_size=settings.labels, roles=roles)
     chosen = draw_indices(len(samples), 50_000)
     graphs = (view.graph(samples[index]) for index in chosen)
-    return Vocabulary.build(graphs, min_count=settings.min_count, max_size=settings.labels)
+    return Vocabulary.build(graphs, min_count=settings.min_count, max_size=settings.labels, roles=roles)

@@ -18,7 +18,7 @@ import numpy as np
 
 from hyperheat.detector.batch import BugBatch, collate_samples
 from hyperheat.detector.manifest import CONFIG_FORMAT, WEIGHTS, LoadedModel, ModelError, load_detector_files
-from hyperheat.detector.network import Architecture, Network
+from hyperheat.detector.network import ARCHITECTURES, AnyArchitecture, Network
 from hyperheat.detector.sample import TEXTS, Sample
 from hyperheat.detector.views import BinaryEdges, Hyperedges
 from hyperheat.files import parse_json
@@ -56,7 +56,7 @@ class SampleScores:
 class ScorerConfig:
     """`config.json` of a detector: what the network is, and what it reads."""
 
-    architecture: Architecture
+    architecture: AnyArchitecture
     binarise: bool
 
     @classmethod
@@ -70,16 +70,15 @@ class ScorerConfig:
         if type(values.get("binarise")) is not bool:
             raise ValueError("binarise: expected true or false, got something else")
         model = values.get("model")
-        if (
-            not isinstance(model, dict)
-            or list(model) != ["HeatConfig"]
-            or type(model["HeatConfig"]) is not dict
-        ):
+        if not isinstance(model, dict) or len(model) != 1 or not model.keys() <= ARCHITECTURES.keys():
             raise ValueError(
                 "model: expected HEAT or a variant of it, got another encoder, which only torch runs"
             )
+        ((name, settings),) = model.items()
+        if type(settings) is not dict:
+            raise ValueError("model: expected settings by name, got something else")
         try:
-            architecture = Architecture(**model["HeatConfig"])
+            architecture = ARCHITECTURES[name](**settings)
         except TypeError as error:
             raise ValueError(f"model: expected the settings of HEAT: {error}") from None
         return cls(architecture=architecture, binarise=values["binarise"])

@@ -1,6 +1,6 @@
 """How each family of encoders reads a sample: which graph, and which of its nodes are meant.
 
-    Hyperedges     the hypergraph as it is                      HEAT, its variants, AllSet
+    Hyperedges     the hypergraph as it is                      HEAT, its variants, RoleHeat, AllSet
     BinaryEdges    the hypergraph, cut into pairs               HEAT on pairs
     Pairs          the graph of pairs                           GNN
     Tokens         the tokens alone and the pairs between them  GREAT
@@ -18,7 +18,7 @@ from hyperheat.detector.sample import Sample
 from hyperheat.hypergraph import Hypergraph
 from hyperheat.hypergraph.transforms import binarise
 from hyperheat.pycode.pairs import between_tokens
-from hyperheat.tensors import Vocabulary, collate, collate_pairs, collate_tokens
+from hyperheat.tensors import Vocabulary, collate, collate_pairs, collate_roles, collate_tokens
 
 __all__ = ["BinaryEdges", "Hyperedges", "Pairs", "Tokens", "View"]
 
@@ -59,7 +59,7 @@ class Hyperedges:
         return nodes
 
     def collate(self, graphs: Sequence[Hypergraph], vocab: Vocabulary) -> Any:
-        return collate(graphs, vocab)
+        return collate_roles(graphs, vocab) if vocab.roles else collate(graphs, vocab)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from torch.nn import functional as F
 
 from hyperheat.nn.fast.dropout import Dropout
 from hyperheat.nn.fast.rows import segment_max, segment_sum
-from hyperheat.tensors import HypergraphBatch, NodeBatch, Vocabulary
+from hyperheat.tensors import EdgeBatch, NodeBatch, Vocabulary
 
 if TYPE_CHECKING:
     from hyperheat.nn.config import HeatConfig
@@ -40,7 +40,7 @@ class HypergraphEmbedding(nn.Module):
         self.name = nn.Embedding(len(vocab.names), dim)
         self.dropout = Dropout(dropout)
 
-    def forward(self, batch: HypergraphBatch[Tensor]) -> tuple[Tensor, Tensor]:
+    def forward(self, batch: EdgeBatch[Tensor]) -> tuple[Tensor, Tensor]:
         """A batch -> states [N+E, D] and qualifiers [Q, D]."""
         names = segment_sum(self.name(batch.names.tokens), batch.names.owner)
         h = torch.cat([pool_labels(self.label, batch), F.embedding(batch.relation, names)])

@@ -8,7 +8,8 @@ With h_n and h_e the states of nodes and edges and r_tau the vector of a qualifi
     new states           h' = LN(q + FFN(q)),  q = LN(h + u)
 
 `encode(encoder, graph)` reads the weights of a `HeatEncoder` and uses no batches, layouts or shared projections. It is slow
-and obvious: every fast path is tested against it.
+and obvious: every fast path is tested against it. `encode_by_roles` does the same for a `RoleEncoder`, whose messages have
+other equations (`role_heat.py`).
 """
 
 import math
@@ -25,28 +26,17 @@ from hyperheat.nn.config import HeatConfig
 from hyperheat.nn.embedding import NoQualifiers, QualifierProjection
 from hyperheat.nn.heat import HeatEncoder, States
 from hyperheat.nn.message import AttentionMessage, DeepSetMessage
+from hyperheat.nn.role_heat import RoleEncoder
 from hyperheat.nn.update import FeedForward, KeepState, NoFeedForward, OwnUpdate, TiedUpdate
+from hyperheat.tensors.slot_kinds import EDGE, POSITION
 
-__all__ = ["encode"]
+__all__ = ["encode", "encode_by_roles"]
 
 
 def encode(encoder: HeatEncoder, graph: Hypergraph) -> States:
     """The states of one graph's nodes [N, D] and edges [E, D], without dropout."""
-    vocab, embedding = encoder.vocab, encoder.embedding
-    zero = embedding.label.weight.new_zeros(encoder.config.dim)
-
-    def name_vector(name: str) -> Tensor:
-        return sum((embedding.name.weight[i] for i in vocab.name_ids(name)), zero)
-
-    def label_vector(label: str) -> Tensor:
-        rows = [embedding.label.weight[i] for i in vocab.label_ids(label)]
-        return torch.stack(rows).amax(0) if rows else zero
-
-    def qualifier_vector(qualifier: str | Position) -> Tensor:
-        return _sinusoid(qualifier.index, zero) if isinstance(qualifier, Position) else name_vector(qualifier)
-
-    h_node = [label_vector(label) for label in graph.labels]
-    h_edge = [name_vector(relation) for relation in graph.relations]
+    h_node, h_edge, qualifier_vector = _first_states(encoder, graph)
+    zero = encoder.embedding.label.weight.new_zeros(encoder.config.dim)
     layers: list[Any] = list(encoder.layers)
     for layer, config in zip(layers, encoder.config.layer_configs(), strict=True):
         to_node: list[list[Tensor]] = [[] for _ in h_node]
@@ -76,6 +66,92 @@ def encode(encoder: HeatEncoder, graph: Hypergraph) -> States:
             raise _unknown(config.edge_update)
     empty = zero.new_zeros(0, encoder.config.dim)
     return States(torch.stack(h_node) if h_node else empty, torch.stack(h_edge) if h_edge else empty)
+
+
+def encode_by_roles(encoder: RoleEncoder, graph: Hypergraph) -> States:
+    """The states of one graph's nodes [N, D] and edges [E, D], without dropout."""
+    h_node, h_edge, qualifier_vector = _first_states(encoder, graph)
+    zero = encoder.embedding.label.weight.new_zeros(encoder.config.dim)
+    layers: list[Any] = list(encoder.layers)
+    for layer in layers:
+        to_node: list[list[Tensor]] = [[] for _ in h_node]
+        to_edge: list[Tensor] = []
+        for e, edge in enumerate(graph):
+            named = [(h_edge[e], _kind(encoder, edge.relation, EDGE), to_edge)]
+            placed = []
+            for qualifier, n in edge.incidences:
+                x = h_node[n] + layer.qualifier(qualifier_vector(qualifier))
+                if isinstance(qualifier, Position):
+                    placed.append((x, _kind(encoder, edge.relation, POSITION), to_node[n]))
+                else:
+                    named.append((x, _kind(encoder, edge.relation, qualifier), to_node[n]))
+            _send_in_set(layer.message, named)
+            _send_in_chain(layer.message, placed)
+        u_node = [torch.stack(ms).amax(0) if ms else zero for ms in to_node]
+        h_node = [_update_fully(layer.update.node, h, u) for h, u in zip(h_node, u_node, strict=True)]
+        if isinstance(layer.update, OwnUpdate):
+            h_edge = [_update_fully(layer.update.edge, h, u) for h, u in zip(h_edge, to_edge, strict=True)]
+    empty = zero.new_zeros(0, encoder.config.dim)
+    return States(torch.stack(h_node) if h_node else empty, torch.stack(h_edge) if h_edge else empty)
+
+
+_Slot = tuple[Tensor, int, list[Tensor]]
+"""What is in a slot [D], its kind, and where its message goes."""
+
+
+def _send_in_set(message: Any, slots: list[_Slot]) -> None:
+    say, keep = message.kinds.chunk(2, dim=1)  # A and B of each kind
+    for i, (x, kind, messages) in enumerate(slots):
+        m = keep[kind] @ x + message.bias
+        others = [say[other] @ y for j, (y, other, _) in enumerate(slots) if j != i]
+        messages.append(m + sum(others) / math.sqrt(len(others)) if others else m)
+
+
+def _send_in_chain(message: Any, slots: list[_Slot]) -> None:
+    say, keep = message.kinds.chunk(2, dim=1)
+    for i, (x, kind, messages) in enumerate(slots):
+        m = keep[kind] @ x + message.bias
+        if i > 0:
+            before, its_kind, _ = slots[i - 1]
+            m = m + say[its_kind] @ before
+        if i < len(slots) - 1:
+            m = m + message.after(slots[i + 1][0])
+        messages.append(m)
+
+
+def _kind(encoder: RoleEncoder, relation: str, role: str) -> int:
+    """Kinds with a position come first, then those of edges, then those with a name; in each, that of all others first."""
+    kind = 0
+    for sort in (POSITION, EDGE, None):
+        mine = [
+            pair for pair in encoder.vocab.roles if (pair[1] if pair[1] in (POSITION, EDGE) else None) == sort
+        ]
+        if (role if role in (POSITION, EDGE) else None) == sort:
+            return kind + 1 + mine.index((relation, role)) if (relation, role) in mine else kind
+        kind += 1 + len(mine)
+    raise AssertionError
+
+
+def _first_states(
+    encoder: HeatEncoder | RoleEncoder, graph: Hypergraph
+) -> tuple[list[Tensor], list[Tensor], Callable[[str | Position], Tensor]]:
+    """The first states of nodes and edges, and the vectors of qualifiers."""
+    vocab, embedding = encoder.vocab, encoder.embedding
+    zero = embedding.label.weight.new_zeros(encoder.config.dim)
+
+    def name_vector(name: str) -> Tensor:
+        return sum((embedding.name.weight[i] for i in vocab.name_ids(name)), zero)
+
+    def label_vector(label: str) -> Tensor:
+        rows = [embedding.label.weight[i] for i in vocab.label_ids(label)]
+        return torch.stack(rows).amax(0) if rows else zero
+
+    def qualifier_vector(qualifier: str | Position) -> Tensor:
+        return _sinusoid(qualifier.index, zero) if isinstance(qualifier, Position) else name_vector(qualifier)
+
+    h_node = [label_vector(label) for label in graph.labels]
+    h_edge = [name_vector(relation) for relation in graph.relations]
+    return h_node, h_edge, qualifier_vector
 
 
 def _sinusoid(position: int, like: Tensor) -> Tensor:
@@ -123,11 +199,15 @@ _REDUCTIONS: dict[type, Callable[[Tensor], Tensor]] = {
 
 def _update(update: Any, config: HeatConfig, h: Tensor, u: Tensor) -> Tensor:
     """LN(q + FFN(q)) with q = LN(h + u)."""
-    q = update.norm(h + u)
     if config.feed_forward is NoFeedForward:
-        return q
+        return update.norm(h + u)
     if config.feed_forward is not FeedForward:
         raise _unknown(config.feed_forward)
+    return _update_fully(update, h, u)
+
+
+def _update_fully(update: Any, h: Tensor, u: Tensor) -> Tensor:
+    q = update.norm(h + u)
     block = update.feed_forward
     return block.norm(q + block.narrow(F.relu(block.widen(q))))
 

@@ -7,16 +7,14 @@ for nodes, and for edges with their own weights (OwnUpdate), with the nodes' wei
 an edge keeps its first state h_e^(0) in every layer (KeepState). Letters: N nodes, E edges, D width, F hidden width.
 """
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable
+from typing import Protocol
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from hyperheat.nn.fast.dropout import Dropout
-
-if TYPE_CHECKING:
-    from hyperheat.nn.config import HeatConfig
 
 __all__ = ["FeedForward", "KeepState", "NoFeedForward", "OwnUpdate", "TiedUpdate", "Update"]
 
@@ -30,6 +28,13 @@ class Sizes(Protocol):
     def hidden(self) -> int: ...
     @property
     def dropout(self) -> float: ...
+
+
+class UpdateSizes(Sizes, Protocol):
+    """What an update reads of a configuration."""
+
+    @property
+    def feed_forward(self) -> Callable[[Sizes], nn.Module]: ...
 
 
 class FeedForward(nn.Module):
@@ -57,7 +62,7 @@ class NoFeedForward(nn.Identity):
 class Update(nn.Module):
     """q = LN(h + u), then the second sublayer."""
 
-    def __init__(self, config: "HeatConfig") -> None:
+    def __init__(self, config: UpdateSizes) -> None:
         super().__init__()
         self.norm = nn.LayerNorm(config.dim)
         self.dropout = Dropout(config.dropout)
@@ -70,7 +75,7 @@ class Update(nn.Module):
 class OwnUpdate(nn.Module):
     """Edges are updated with weights of their own (the paper's model)."""
 
-    def __init__(self, config: "HeatConfig") -> None:
+    def __init__(self, config: UpdateSizes) -> None:
         super().__init__()
         self.node = Update(config)
         self.edge = Update(config)
@@ -84,7 +89,7 @@ class OwnUpdate(nn.Module):
 class TiedUpdate(nn.Module):
     """Edges are updated with the weights of the nodes (the published reference code)."""
 
-    def __init__(self, config: "HeatConfig") -> None:
+    def __init__(self, config: UpdateSizes) -> None:
         super().__init__()
         self.node = Update(config)
 
@@ -96,7 +101,7 @@ class TiedUpdate(nn.Module):
 class KeepState(nn.Module):
     """Edges keep their first state (the paper's ablation without hyperedge state)."""
 
-    def __init__(self, config: "HeatConfig") -> None:
+    def __init__(self, config: UpdateSizes) -> None:
         super().__init__()
         self.node = Update(config)
 

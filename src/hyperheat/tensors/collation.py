@@ -7,7 +7,7 @@ the Q qualifiers follow, then a row of zeros: so every cell is the sum of two ro
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic
+from typing import TYPE_CHECKING, Any, Generic
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from hyperheat.tensors.indices import (
     to_tensors,
 )
 from hyperheat.tensors.layout import Group, Layout, by_size
+from hyperheat.tensors.slot_kinds import RolePlan, SlotKinds, plan_roles
 from hyperheat.tensors.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -30,14 +31,19 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AttentionPlan",
+    "EdgeBatch",
     "HypergraphBatch",
     "JoinedColumns",
     "NodeBatch",
+    "RoleBatch",
+    "StringLookup",
     "Strings",
     "as_strings",
     "check_graphs",
     "collate",
     "collate_columns",
+    "collate_role_columns",
+    "collate_roles",
     "join_strings",
     "plan_incidences",
 ]
@@ -87,8 +93,8 @@ class AttentionPlan(Generic[ArrayT]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class HypergraphBatch(NodeBatch[ArrayT]):
-    """A batch: of numpy arrays as `collate` makes it, or of torch tensors after `to_torch`."""
+class EdgeBatch(NodeBatch[ArrayT]):
+    """The nodes and edges of several graphs, and the names that these have."""
 
     num_edges: int
     num_qualifiers: int
@@ -100,6 +106,12 @@ class HypergraphBatch(NodeBatch[ArrayT]):
     """The distinct sequence positions. As qualifiers they are numbered after the names."""
     relation: ArrayT
     """The string in `names` of each edge [E]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HypergraphBatch(EdgeBatch[ArrayT]):
+    """A batch: of numpy arrays as `collate` makes it, or of torch tensors after `to_torch`."""
+
     qualifier: ArrayT
     """The qualifier of each incidence [I]: a string in `names`, or, from there on, one of the positions."""
     by_node: Segments[ArrayT]
@@ -113,29 +125,27 @@ class HypergraphBatch(NodeBatch[ArrayT]):
         return to_tensors(self, device)
 
 
-def collate(
-    graphs: Sequence[Hypergraph], vocab: Vocabulary, layout: Callable[[np.ndarray], Layout] = by_size
-) -> HypergraphBatch[np.ndarray]:
-    """Join graphs into one batch and plan its attention with `layout` (`by_size` or `packed`)."""
-    check_graphs(graphs)
-    strings, label, relation, qualifier = join_strings(graphs)
-    columns = JoinedColumns(
-        nodes=np.array([graph.num_nodes for graph in graphs]),
-        edges=np.array([graph.num_edges for graph in graphs]),
-        label=label,
-        relation=relation,
-        arity=np.concatenate([np.diff(graph.offsets) for graph in graphs]),
-        qualifier=qualifier,
-        node=np.concatenate([graph.node for graph in graphs]),
-        num_strings=len(strings),
-    )
-    return collate_columns(
-        columns,
-        labels=lambda used: as_strings([vocab.label_ids(strings[i]) for i in used]),
-        names=lambda used: as_strings([vocab.name_ids(strings[i]) for i in used]),
-        vocabulary=vocab.fingerprint,
-        layout=layout,
-    )
+@dataclass(frozen=True, kw_only=True)
+class RoleBatch(EdgeBatch[ArrayT]):
+    """A batch for an encoder with a matrix for each kind of slot, as `collate_roles` makes it."""
+
+    plan: RolePlan[ArrayT]
+
+    def to_torch(self, device: "torch.device | str" = "cpu") -> "RoleBatch[torch.Tensor]":
+        """The same batch with torch tensors on a device."""
+        return to_tensors(self, device)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StringLookup:
+    """What a vocabulary says of strings by number: their subtokens as labels and as names, and their rows as roles."""
+
+    labels: Callable[[np.ndarray], Strings[np.ndarray]]
+    names: Callable[[np.ndarray], Strings[np.ndarray]]
+    kinds: SlotKinds | None
+    roles: Callable[[np.ndarray], np.ndarray]
+    """Where strings stand among the relations and roles of `kinds` [*, 2]; not asked if there are none."""
+    fingerprint: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,17 +167,84 @@ class JoinedColumns:
     num_strings: int
 
 
-def collate_columns(
-    columns: JoinedColumns,
-    *,
-    labels: Callable[[np.ndarray], Strings[np.ndarray]],
-    names: Callable[[np.ndarray], Strings[np.ndarray]],
-    vocabulary: str,
-    layout: Callable[[np.ndarray], Layout] = by_size,
+def collate(
+    graphs: Sequence[Hypergraph], vocab: Vocabulary, layout: Callable[[np.ndarray], Layout] = by_size
 ) -> HypergraphBatch[np.ndarray]:
-    """The batch of graphs that are joined already; `labels` and `names` give the subtokens of strings by number."""
+    """Join graphs into one batch and plan its attention with `layout` (`by_size` or `packed`)."""
+    return collate_columns(*_join(graphs, vocab), layout=layout)
+
+
+def collate_roles(graphs: Sequence[Hypergraph], vocab: Vocabulary) -> RoleBatch[np.ndarray]:
+    """Join graphs into one batch and plan its messages by the roles of the vocabulary."""
+    return collate_role_columns(*_join(graphs, vocab))
+
+
+def _join(graphs: Sequence[Hypergraph], vocab: Vocabulary) -> tuple[JoinedColumns, StringLookup]:
+    check_graphs(graphs)
+    strings, label, relation, qualifier = join_strings(graphs)
+    columns = JoinedColumns(
+        nodes=np.array([graph.num_nodes for graph in graphs]),
+        edges=np.array([graph.num_edges for graph in graphs]),
+        label=label,
+        relation=relation,
+        arity=np.concatenate([np.diff(graph.offsets) for graph in graphs]),
+        qualifier=qualifier,
+        node=np.concatenate([graph.node for graph in graphs]),
+        num_strings=len(strings),
+    )
+    kinds = vocab.slot_kinds
+    return columns, StringLookup(
+        labels=lambda used: as_strings([vocab.label_ids(strings[i]) for i in used]),
+        names=lambda used: as_strings([vocab.name_ids(strings[i]) for i in used]),
+        kinds=kinds,
+        roles=lambda used: (kinds or SlotKinds(())).rows([strings[i] for i in used]),
+        fingerprint=vocab.fingerprint,
+    )
+
+
+def collate_columns(
+    columns: JoinedColumns, lookup: StringLookup, layout: Callable[[np.ndarray], Layout] = by_size
+) -> HypergraphBatch[np.ndarray]:
+    """The batch of graphs that are joined already, with their attention planned."""
+    edges, incidences, _ = _number(columns, lookup)
+    num_nodes, num_edges, num_qualifiers = edges["num_nodes"], edges["num_edges"], edges["num_qualifiers"]
+    node, edge, qualifier = incidences
+    slots = layout(running_sum(columns.arity))
+    return HypergraphBatch(
+        **edges,
+        qualifier=qualifier,
+        by_node=segments(node, num_nodes),
+        by_edge=segments(edge, num_edges),
+        plan=_plan(slots, node, qualifier, num_nodes, num_edges, num_qualifiers),
+    )
+
+
+def collate_role_columns(columns: JoinedColumns, lookup: StringLookup) -> RoleBatch[np.ndarray]:
+    """The batch of graphs that are joined already, with its messages planned by roles."""
+    if lookup.kinds is None:
+        raise ValueError("vocab: expected one with roles, got none; build it with `roles=32`, for example")
+    edges, (node, edge, qualifier), name_used = _number(columns, lookup)
+    plan = plan_roles(
+        lookup.kinds,
+        lookup.roles(name_used),
+        node=node,
+        edge=edge,
+        relation=edges["relation"],
+        qualifier=qualifier,
+        num_nodes=edges["num_nodes"],
+        num_qualifiers=edges["num_qualifiers"],
+    )
+    return RoleBatch(**edges, plan=plan)
+
+
+def _number(
+    columns: JoinedColumns, lookup: StringLookup
+) -> tuple[dict[str, Any], tuple[np.ndarray, np.ndarray, np.ndarray], np.ndarray]:
+    """Number nodes, edges and names for a batch.
+
+    The fields of an `EdgeBatch`; node, edge and qualifier of each incidence [I]; and which strings are its names.
+    """
     node_offsets, edge_offsets = running_sum(columns.nodes), running_sum(columns.edges)
-    offsets = running_sum(columns.arity)
     edge = np.repeat(np.arange(len(columns.arity)), columns.arity)
     graph_of_edge = np.repeat(np.arange(len(columns.edges)), columns.edges)
     node = columns.node + node_offsets[graph_of_edge[edge]]
@@ -181,27 +258,21 @@ def collate_columns(
     qualifier = np.empty(len(node), dtype=np.int64)
     qualifier[is_name] = named[len(relation) :]
     qualifier[~is_name] = len(name_used) + place
-
-    num_nodes, num_edges = len(label), len(relation)
-    num_qualifiers = len(name_used) + len(positions)
-    return HypergraphBatch(
-        num_graphs=len(columns.nodes),
-        num_nodes=num_nodes,
-        num_edges=num_edges,
-        num_qualifiers=num_qualifiers,
-        vocabulary=vocabulary,
-        node_offsets=node_offsets,
-        edge_offsets=edge_offsets,
-        labels=labels(label_used),
-        names=names(name_used),
-        positions=positions,
-        label=label,
-        relation=relation,
-        qualifier=qualifier,
-        by_node=segments(node, num_nodes),
-        by_edge=segments(edge, num_edges),
-        plan=_plan(layout(offsets), node, qualifier, num_nodes, num_edges, num_qualifiers),
-    )
+    fields = {
+        "num_graphs": len(columns.nodes),
+        "num_nodes": len(label),
+        "num_edges": len(relation),
+        "num_qualifiers": len(name_used) + len(positions),
+        "vocabulary": lookup.fingerprint,
+        "node_offsets": node_offsets,
+        "edge_offsets": edge_offsets,
+        "labels": lookup.labels(label_used),
+        "names": lookup.names(name_used),
+        "positions": positions,
+        "label": label,
+        "relation": relation,
+    }
+    return fields, (node, edge, qualifier), name_used
 
 
 def plan_incidences(

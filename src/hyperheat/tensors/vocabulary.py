@@ -1,4 +1,4 @@
-"""Which subtokens have an embedding: one table for node labels, one for relation and qualifier names."""
+"""What has weights of its own: subtokens of node labels, subtokens of relation and qualifier names, and kinds of slots."""
 
 import hashlib
 import json
@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from hyperheat.files import parse_json, write_whole_text
 from hyperheat.hypergraph import Hypergraph, subtokens
+from hyperheat.tensors.slot_kinds import Role, SlotKinds, count_roles, frequent_roles
 
 __all__ = ["UNKNOWN", "Splitter", "Vocabulary"]
 
@@ -30,12 +31,14 @@ class Vocabulary:
     """Subtoken tables. Row 0 of both is the unknown subtoken, so names never seen in training still have a vector.
 
     `split` says how a string becomes subtokens: "subtokens" (`parName` -> par, name), or "whole" where
-    strings are opaque identifiers.
+    strings are opaque identifiers. `roles` are the pairs of a relation and a role whose slots are a kind of their own,
+    for encoders that have a matrix for each kind; batches for these are made with a vocabulary that has some.
     """
 
     labels: tuple[str, ...]
     names: tuple[str, ...]
     split: Splitter = "subtokens"
+    roles: tuple[Role, ...] = ()
     _label_ids: dict[str, tuple[int, ...]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -51,6 +54,8 @@ class Vocabulary:
             if len(set(entries)) != len(entries):
                 twice = Counter(entries).most_common(1)[0][0]
                 raise ValueError(f"{table}: expected distinct subtokens, got {twice!r} more than once")
+        if len(set(self.roles)) != len(self.roles):
+            raise ValueError("roles: expected distinct pairs, got some more than once")
 
     @classmethod
     def build(
@@ -60,15 +65,24 @@ class Vocabulary:
         min_count: int = 1,
         max_size: int | None = None,
         split: Splitter = "subtokens",
+        roles: int = 0,
     ) -> "Vocabulary":
-        """Collect the subtokens that occur at least `min_count` times, the `max_size` most frequent of each table."""
+        """Collect the subtokens that occur at least `min_count` times, the `max_size` most frequent of each table.
+
+        `roles` is how many kinds of slots are kept, the most frequent ones.
+        """
         if split not in _SPLITTERS:
             raise ValueError(f"split: expected one of {', '.join(_SPLITTERS)}, got {split!r}")
         if max_size is not None and max_size < 0:
             raise ValueError(f"max_size: expected at least 0, got {max_size}")
         labels: Counter[str] = Counter()
         names: Counter[str] = Counter()
+        slots: Counter[Role] = Counter()
         for graph in graphs:
+            if roles:
+                slots.update(
+                    count_roles(graph.names, graph.relation, np.diff(graph.offsets), graph.qualifier)
+                )
             named = np.concatenate([graph.relation, graph.qualifier[graph.qualifier >= 0]])
             for counter, used in ((labels, graph.label), (names, named)):
                 counts = np.bincount(used, minlength=len(graph.names))
@@ -77,6 +91,7 @@ class Vocabulary:
             labels=_select(labels, min_count, max_size),
             names=_select(names, min_count, max_size),
             split=split,
+            roles=frequent_roles(slots, roles),
         )
 
     @classmethod
@@ -88,13 +103,16 @@ class Vocabulary:
         *,
         min_count: int = 1,
         max_size: int | None = None,
+        roles: tuple[Role, ...] = (),
     ) -> "Vocabulary":
         """As `build`, from how often each string occurs as a label of nodes and as a name."""
         counters: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
         for counter, counts in zip(counters, (labels, names), strict=True):
             _count_subtokens(strings, counts, _SPLITTERS["subtokens"], counter)
         return cls(
-            labels=_select(counters[0], min_count, max_size), names=_select(counters[1], min_count, max_size)
+            labels=_select(counters[0], min_count, max_size),
+            names=_select(counters[1], min_count, max_size),
+            roles=roles,
         )
 
     def label_ids(self, label: str) -> tuple[int, ...]:
@@ -114,12 +132,19 @@ class Vocabulary:
         return {subtoken: row for row, subtoken in enumerate(self.names)}
 
     @cached_property
+    def slot_kinds(self) -> SlotKinds | None:
+        """The kinds of slots by the roles, if there are any."""
+        return SlotKinds(self.roles) if self.roles else None
+
+    @cached_property
     def fingerprint(self) -> str:
         """A short hash of the content, by which an encoder recognises batches made with its vocabulary."""
         return hashlib.sha256(self._json().encode()).hexdigest()[:16]
 
     def _json(self) -> str:
         content = {"split": self.split, "labels": self.labels, "names": self.names}
+        if self.roles:
+            content["roles"] = [list(role) for role in self.roles]
         return json.dumps(content, ensure_ascii=False, indent=0) + "\n"
 
     def save(self, path: str | Path) -> None:
@@ -139,18 +164,29 @@ class Vocabulary:
         """Read the bytes of what `save` wrote."""
         try:
             content = parse_json(data.decode())
-            if set(content) != {"split", "labels", "names"}:
+            if set(content) - {"roles"} != {"split", "labels", "names"}:
                 raise ValueError(
-                    f"expected the keys split, labels, names, got {', '.join(map(str, content))}"
+                    f"expected the keys split, labels, names and perhaps roles, got {', '.join(map(str, content))}"
                 )
             for table in ("labels", "names"):
                 if not isinstance(content[table], list) or not all(
                     isinstance(s, str) for s in content[table]
                 ):
                     raise ValueError(f"{table}: expected a list of strings, got {str(content[table])[:60]}")
-            return cls(labels=tuple(content["labels"]), names=tuple(content["names"]), split=content["split"])
+            return cls(
+                labels=tuple(content["labels"]),
+                names=tuple(content["names"]),
+                split=content["split"],
+                roles=tuple(_role(pair) for pair in content.get("roles", [])),
+            )
         except (ValueError, TypeError) as error:
             raise ValueError(f"not a vocabulary: {error}") from error
+
+
+def _role(pair: Any) -> Role:
+    if not isinstance(pair, list) or len(pair) != 2 or not all(isinstance(part, str) for part in pair):
+        raise ValueError(f"roles: expected pairs of a relation and a role, got {str(pair)[:60]}")
+    return pair[0], pair[1]
 
 
 def _count_subtokens(
