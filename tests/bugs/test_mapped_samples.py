@@ -20,7 +20,7 @@ from hyperheat.detector.batch import collate_samples
 from hyperheat.detector.sample import DENSE, NO_BUG, Sample, make_sample
 from hyperheat.detector.views import Hyperedges
 from hyperheat.files import file_sha256
-from hyperheat.nn import HeatConfig, HeatEncoder
+from hyperheat.nn import HeatConfig, HeatEncoder, RoleConfig, RoleEncoder
 from hyperheat.pycode import extract, extract_function
 from hyperheat.rewrites import candidates
 from hyperheat.rewrites.planting import choose_together, plant
@@ -57,14 +57,18 @@ def samples() -> list[Sample]:
 
 def tiny_model(vocab: Vocabulary) -> BugModel:
     torch.manual_seed(0)
+    if vocab.roles:
+        return BugModel(RoleEncoder(RoleConfig(dim=16, layers=2, ff=32, roles=12), vocab), 16, 0.0)
     config = HeatConfig(dim=16, layers=2, heads=2, ff=32, dropout=0.0, final_edges=False)
     return BugModel(HeatEncoder(config, vocab), 16, 0.0)
 
 
-def test_a_batch_equals_that_of_the_objects(samples, tmp_path):
+@pytest.mark.parametrize("roles", [0, 12])
+def test_a_batch_equals_that_of_the_objects(samples, tmp_path, roles):
     mapped = MappedSamples(write_dataset(tmp_path, samples[:5], samples[5:]), "train")
-    vocab = Vocabulary.build(sample.graph for sample in samples)
-    assert mapped.vocabulary(min_count=1, max_size=10_000) == vocab
+    vocab = Vocabulary.build((sample.graph for sample in samples), roles=roles)
+    assert len(vocab.roles) == roles
+    assert mapped.vocabulary(min_count=1, max_size=10_000, roles=roles) == vocab
     encoded = EncodedStrings.of(mapped.strings(), vocab)
     model = tiny_model(vocab)
     indices = [len(samples) - 1, 0, 7, 3]
@@ -80,13 +84,14 @@ def test_a_batch_equals_that_of_the_objects(samples, tmp_path):
         torch.testing.assert_close(a, b)
 
 
-def test_several_folders_are_numbered_one_after_the_other(samples, tmp_path):
+@pytest.mark.parametrize("roles", [0, 12])
+def test_several_folders_are_numbered_one_after_the_other(samples, tmp_path, roles):
     one = MappedSamples(write_dataset(tmp_path / "whole", samples), "train")
     folders = [write_dataset(tmp_path / "a", samples[:5]), write_dataset(tmp_path / "b", samples[5:])]
     both = MappedSamples(folders, "train")
     assert both.counts == [5, len(samples) - 5]
-    vocab = one.vocabulary(min_count=1, max_size=10_000)
-    assert both.vocabulary(min_count=1, max_size=10_000) == vocab
+    vocab = one.vocabulary(min_count=1, max_size=10_000, roles=roles)
+    assert both.vocabulary(min_count=1, max_size=10_000, roles=roles) == vocab
     batches = [
         mapped.batch([6, 1, len(samples) - 1], EncodedStrings.of(mapped.strings(), vocab))
         for mapped in (one, both)

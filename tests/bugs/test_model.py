@@ -9,7 +9,7 @@ import pytest
 import torch
 from tests.detector.samples import SOURCE, all_samples, origin
 
-from hyperheat.bugs.encoders import build_encoder, view_of
+from hyperheat.bugs.encoders import build_encoder, roles_of, view_of
 from hyperheat.bugs.model import BugHead, BugModel, dense_losses, losses
 from hyperheat.bugs.recipes import RECIPES
 from hyperheat.detector.batch import collate_samples
@@ -29,8 +29,8 @@ def seed():
     torch.manual_seed(0)
 
 
-def vocabulary(view):
-    return Vocabulary.build(view.graph(sample) for sample in SAMPLES)
+def vocabulary(view, roles=0):
+    return Vocabulary.build((view.graph(sample) for sample in SAMPLES), roles=roles)
 
 
 def score(scorer, *inputs):
@@ -141,7 +141,7 @@ def test_every_encoder_answers_the_same_question(name):
     """Alone or in company, each sample gets a distribution over its locations, and gradients reach all weights."""
     settings = RECIPES[name]()
     view = view_of(settings.model, binarise=settings.binarise)
-    vocab = vocabulary(view)
+    vocab = vocabulary(view, roles_of(settings.model))
     model = BugModel(build_encoder(settings.model, vocab), settings.model.dim, settings.model.dropout).eval()
     batch = collate_samples(SAMPLES, view, vocab).to_torch()
     scores = model(batch)

@@ -15,6 +15,7 @@ from hyperheat.bugs.recipes import RECIPES, BugSettings
 from hyperheat.bugs.trained_detector import load_trained
 from hyperheat.bugs.training import BugJob, train_detector
 from hyperheat.cli import app
+from hyperheat.nn import RoleConfig
 
 PROJECT = Path(__file__).parent / "corpus" / "project"
 
@@ -50,6 +51,30 @@ def test_a_tiny_model_learns_its_bugs_by_heart(corpus, run):
     planted = next(index for index, sample in enumerate(data) if sample.kind == "variable-misuse")
     found = answer(detector, [data[planted]])
     assert found.finding.all()
+
+
+def test_a_detector_with_roles_learns_and_goes_on_to_the_bit(corpus, tmp_path):
+    settings = RECIPES["heat-roles"]()
+    changed = {"max_steps": 40, "validate_every": 40, "threads": 1, "lr": 3e-3, "warmup": 5, "log_every": 1}
+    settings = replace(
+        settings,
+        model=RoleConfig(dim=16, layers=2, ff=32, roles=12),
+        min_count=1,
+        budget=3_000,
+        train=replace(settings.train, **changed),
+    )
+    train_detector(settings, corpus, tmp_path / "whole")
+    cut = replace(settings, train=replace(settings.train, max_minutes=1e-9))
+    for _ in range(2):
+        train_detector(cut, corpus, tmp_path / "parts", resume=True)
+    train_detector(settings, corpus, tmp_path / "parts", resume=True)
+    whole, parts = (max((tmp_path / run / "checkpoints").iterdir()) for run in ("whole", "parts"))
+    for name in ("model.safetensors", "vocab.json"):
+        assert (whole / name).read_bytes() == (parts / name).read_bytes()
+    assert len(load_trained(whole).vocab.roles) == 12
+    lines = (tmp_path / "whole" / "metrics.jsonl").read_text().splitlines()
+    losses = [line["loss"] for line in map(json.loads, lines) if "loss" in line]
+    assert sum(losses[-5:]) < 0.8 * sum(losses[:5])
 
 
 def test_a_dense_phase_comes_first_and_is_resumed_to_the_bit(tmp_path):

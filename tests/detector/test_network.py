@@ -20,11 +20,11 @@ from hyperheat.bugs.answers import answer_all
 from hyperheat.bugs.export import export_detector
 from hyperheat.bugs.trained_detector import DetectorConfig, load_trained, new_detector
 from hyperheat.configuration import choices
-from hyperheat.detector import Scorer, network
+from hyperheat.detector import Scorer, arrays, heat_network
 from hyperheat.detector.batch import collate_samples
 from hyperheat.detector.scorer import MAX_SLOTS
 from hyperheat.detector.views import Hyperedges
-from hyperheat.nn import VARIANTS, HeatConfig
+from hyperheat.nn import VARIANTS, HeatConfig, RoleConfig
 from hyperheat.tensors import Vocabulary, collate, packed
 
 SAMPLES = all_samples(every=11)
@@ -60,13 +60,18 @@ ODD = [
     without_edges(SAMPLES[0]),
 ]
 VOCAB = Vocabulary.build(sample.graph for sample in SAMPLES)
+WITH_ROLES = Vocabulary.build((sample.graph for sample in SAMPLES), roles=20)
 SIZES = {"dim": 16, "layers": 2, "heads": 4, "ff": 24}
 
 
 def detector(variant="heat", *, binarise=False, **sizes):
     torch.manual_seed(1)
-    config = replace(VARIANTS[variant], **(SIZES | sizes))
-    made = new_detector(DetectorConfig(model=config, binarise=binarise), VOCAB)
+    if variant == "heat-roles":
+        config, vocab = RoleConfig(dim=16, layers=2, ff=24, roles=20), WITH_ROLES
+    else:
+        config, vocab = VARIANTS[variant], VOCAB
+        sizes = SIZES | sizes
+    made = new_detector(DetectorConfig(model=replace(config, **sizes), binarise=binarise), vocab)
     for (
         parameter
     ) in made.model.parameters():  # biases and norms as a trained model has them, logits that differ
@@ -89,7 +94,7 @@ def largest_difference(made, samples, scores):
     return max(differences)
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", [*VARIANTS, "heat-roles"])
 def test_every_variant_gives_the_numbers_of_torch(variant, tmp_path):
     made = detector(variant)
     scores = exported(made, tmp_path).score(SAMPLES)
@@ -97,14 +102,18 @@ def test_every_variant_gives_the_numbers_of_torch(variant, tmp_path):
     assert largest_difference(made, SAMPLES, scores) < 1e-5
 
 
-@pytest.mark.parametrize("options", [{"final_edges": False}, {"binarise": True}, {"layers": 1}], ids=str)
-def test_other_settings_do_too(options, tmp_path):
-    made = detector(**options)
+@pytest.mark.parametrize("variant", ["heat", "heat-roles"])
+@pytest.mark.parametrize(
+    "options", [{"final_edges": False}, {"final_edges": True}, {"binarise": True}, {"layers": 1}], ids=str
+)
+def test_other_settings_do_too(variant, options, tmp_path):
+    made = detector(variant, **options)
     assert largest_difference(made, SAMPLES, exported(made, tmp_path).score(SAMPLES)) < 1e-5
 
 
-def test_odd_functions_in_any_company(tmp_path):
-    made = detector()
+@pytest.mark.parametrize("variant", ["heat", "heat-roles"])
+def test_odd_functions_in_any_company(variant, tmp_path):
+    made = detector(variant)
     scorer = exported(made, tmp_path)
     samples = ODD + SAMPLES
     for budget in (1, 400, 10_000):
@@ -197,14 +206,20 @@ def scorer(tmp_path_factory):
     return exported(detector(), tmp_path_factory.mktemp("scorer"))
 
 
+@pytest.fixture(scope="module")
+def scorers(scorer, tmp_path_factory):
+    return scorer, exported(detector("heat-roles"), tmp_path_factory.mktemp("scorer-with-roles"))
+
+
 @settings(max_examples=20, deadline=None)
 @given(chosen=st.lists(st.sampled_from(range(len(ODD + SAMPLES))), min_size=1, max_size=6))
-def test_a_function_scores_the_same_alone_and_in_any_batch(scorer, chosen):
+def test_a_function_scores_the_same_alone_and_in_any_batch(scorers, chosen):
     samples = [(ODD + SAMPLES)[index] for index in chosen]
-    for sample, together in zip(samples, scorer.score_batch(samples), strict=True):
-        (alone,) = scorer.score_batch([sample])
-        np.testing.assert_allclose(together.findings, alone.findings, atol=1e-5)
-        assert together.no_bug == pytest.approx(alone.no_bug, abs=1e-5)
+    for scorer in scorers:
+        for sample, together in zip(samples, scorer.score_batch(samples), strict=True):
+            (alone,) = scorer.score_batch([sample])
+            np.testing.assert_allclose(together.findings, alone.findings, atol=1e-5)
+            assert together.no_bug == pytest.approx(alone.no_bug, abs=1e-5)
 
 
 def test_what_was_scored_before_changes_no_bit(tmp_path):
@@ -218,8 +233,8 @@ def test_what_was_scored_before_changes_no_bit(tmp_path):
 
 def test_the_table_of_qualifiers_is_bounded(tmp_path, monkeypatch):
     expected = exported(detector(), tmp_path).score(SAMPLES)
-    monkeypatch.setattr(network, "_KEPT_NUMBERS", 0)
-    monkeypatch.setattr(network, "_FIRST_ROWS", 2)
+    monkeypatch.setattr(arrays, "_KEPT_NUMBERS", 0)
+    monkeypatch.setattr(arrays, "_FIRST_ROWS", 2)
     scorer = Scorer.load(tmp_path)
     for _ in range(3):
         for one, other in zip(expected, scorer.score(SAMPLES, budget=1), strict=True):
@@ -233,7 +248,7 @@ def test_attention_in_parts_and_with_large_scores(tmp_path, monkeypatch):
     for name, parameter in made.model.named_parameters():
         if name.endswith("qkv.weight"):
             parameter.data *= 20  # exponentials need the shift
-    monkeypatch.setattr(network, "_SCORES_AT_A_TIME", 100)
+    monkeypatch.setattr(heat_network, "_SCORES_AT_A_TIME", 100)
     scores = exported(made, tmp_path).score(SAMPLES)
     assert largest_difference(made, SAMPLES, scores) < 1e-3
 
@@ -248,8 +263,8 @@ def test_another_layout_is_refused(scorer):
 
 
 def test_threads_do_not_disturb_each_other(tmp_path, monkeypatch):
-    monkeypatch.setattr(network, "_KEPT_NUMBERS", 0)
-    monkeypatch.setattr(network, "_FIRST_ROWS", 2)  # the table is begun again all the time
+    monkeypatch.setattr(arrays, "_KEPT_NUMBERS", 0)
+    monkeypatch.setattr(arrays, "_FIRST_ROWS", 2)  # the table is begun again all the time
     scorer = exported(detector(), tmp_path)
     expected = [scorer.score_batch([sample])[0] for sample in SAMPLES]
     with ThreadPoolExecutor(4) as pool:
@@ -259,5 +274,5 @@ def test_threads_do_not_disturb_each_other(tmp_path, monkeypatch):
 
 
 def test_every_choice_of_every_slot_is_known():
-    assert {name: tuple(classes) for name, classes in choices(HeatConfig).items()} == network._CHOICES
-    assert set(network._REDUCTIONS) < set(network._AGGREGATES)
+    assert {name: tuple(classes) for name, classes in choices(HeatConfig).items()} == heat_network._CHOICES
+    assert set(heat_network._REDUCTIONS) < set(heat_network._AGGREGATES)

@@ -90,7 +90,7 @@ def test_the_roles_of_a_vocabulary_must_fit(roles):
 def test_a_batch_of_another_vocabulary_is_refused():
     vocab = Vocabulary.build([example_graph()], roles=6)
     other = collate([example_graph()], replace(vocab, roles=())).to_torch()
-    with pytest.raises(ValueError, match="^batch: expected vocabulary"):
+    with pytest.raises(ValueError, match=r"^batch: expected vocabulary"):
         make_encoder(vocab)(other)
 
 

@@ -78,5 +78,5 @@ def test_damaged_roles_are_refused(roles):
 
 def test_a_batch_by_roles_needs_some():
     graph = example_graph()
-    with pytest.raises(ValueError, match="^vocab: expected one with roles, got none"):
+    with pytest.raises(ValueError, match=r"^vocab: expected one with roles, got none"):
         collate_roles([graph], Vocabulary.build([graph]))

@@ -5,13 +5,12 @@ from typing import Any
 from torch import nn
 
 from hyperheat.detector.views import BinaryEdges, Hyperedges, Pairs, Tokens, View
-from hyperheat.nn import AllSetConfig, AllSetEncoder, HeatConfig, HeatEncoder
+from hyperheat.nn import AllSetConfig, AllSetEncoder, HeatConfig, HeatEncoder, RoleConfig, RoleEncoder
 from hyperheat.nn.peers.gnn import GnnConfig, GnnEncoder
 from hyperheat.nn.peers.great import GreatConfig, GreatEncoder
-from hyperheat.nn.role_heat import RoleConfig, RoleEncoder
 from hyperheat.tensors import Vocabulary
 
-__all__ = ["EncoderConfig", "build_encoder", "view_of"]
+__all__ = ["EncoderConfig", "build_encoder", "roles_of", "view_of"]
 
 EncoderConfig = HeatConfig | RoleConfig | GnnConfig | GreatConfig | AllSetConfig
 
@@ -27,6 +26,11 @@ _ENCODERS: dict[type, Any] = {
 def build_encoder(config: EncoderConfig, vocab: Vocabulary) -> nn.Module:
     """The encoder with fresh weights."""
     return _ENCODERS[type(config)](config, vocab)
+
+
+def roles_of(config: EncoderConfig) -> int:
+    """How many roles its vocabulary must have kinds for, at most."""
+    return config.roles if isinstance(config, RoleConfig) else 0
 
 
 def view_of(config: EncoderConfig, *, binarise: bool = False) -> View:

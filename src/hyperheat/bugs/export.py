@@ -16,7 +16,7 @@ from hyperheat.bugs.trained_detector import MODEL_CARD, TrainedDetector, save_tr
 from hyperheat.detector.manifest import CALIBRATION, WEIGHTS
 from hyperheat.detector.scorer import MAX_SLOTS
 from hyperheat.files import parse_json, write_whole_text
-from hyperheat.nn import HeatConfig
+from hyperheat.nn import HeatConfig, RoleConfig
 from hyperheat.rewrites import KINDS
 
 __all__ = ["Precision", "export_detector", "facts_of_corpus"]
@@ -36,7 +36,7 @@ def export_detector(
 
     `facts` are lines of the model card, such as what it was trained on.
     """
-    if not isinstance(detector.config.model, HeatConfig):
+    if not isinstance(detector.config.model, HeatConfig | RoleConfig):
         name = type(detector.config.model).__name__.removesuffix("Config")
         raise ValueError(
             f"expected a detector with HEAT or a variant of it, got {name}, which only torch runs"
@@ -65,11 +65,13 @@ def _card(
     detector: TrainedDetector, folder: Path, facts: Mapping[str, str], licence: str, precision: Precision
 ) -> str:
     model, vocab = detector.config.model, detector.vocab
-    assert isinstance(model, HeatConfig)
+    assert isinstance(model, HeatConfig | RoleConfig)
+    with_roles = isinstance(model, RoleConfig)
+    third = ("kinds of slots", model.roles) if with_roles else ("heads", model.heads)
     megabytes = (folder / WEIGHTS).stat().st_size / 1e6
     rows = {
         "Parameters": f"{detector.parameters:,}",
-        "Width, layers, heads, hidden width": f"{model.dim}, {model.layers}, {model.heads}, {model.hidden}",
+        f"Width, layers, {third[0]}, hidden width": f"{model.dim}, {model.layers}, {third[1]}, {model.hidden}",
         "Vocabulary": f"{len(vocab.labels):,} subtokens of labels, {len(vocab.names):,} of names",
         "Reads": "hypergraphs cut into pairs" if detector.config.binarise else "hypergraphs",
         "Weights": f"stored in {precision}, computed in float32",
@@ -79,7 +81,12 @@ def _card(
         **facts,
     }
     table = "\n".join(f"| {_cell(name)} | {_cell(value)} |" for name, value in rows.items())
-    return _TEMPLATE.format(table=table, kinds=", ".join(KINDS), slots=MAX_SLOTS, calibration=CALIBRATION)
+    network = (
+        "HEAT with a matrix for each kind of slot" if with_roles else "HEAT, a hyperedge attention network,"
+    )
+    return _TEMPLATE.format(
+        network=network, table=table, kinds=", ".join(KINDS), slots=MAX_SLOTS, calibration=CALIBRATION
+    )
 
 
 def _cell(text: str) -> str:
@@ -88,7 +95,7 @@ def _cell(text: str) -> str:
 
 _TEMPLATE = """# A detector of bugs in Python functions
 
-HEAT, a hyperedge attention network, with a head that points at the place of a bug, or at none, and chooses the repair
+{network} with a head that points at the place of a bug, or at none, and chooses the repair
 from a list of small rewrites. `hyperheat check` runs it.
 
 | | |

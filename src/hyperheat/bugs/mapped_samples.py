@@ -26,7 +26,7 @@ from hyperheat.detector.sample import NO_BUG, Sample
 from hyperheat.hypergraph.graph import running_sum
 from hyperheat.tensors import Segments, SlotKinds, Strings, Vocabulary
 from hyperheat.tensors.collation import JoinedColumns, StringLookup, collate_columns, collate_role_columns
-from hyperheat.tensors.slot_kinds import Role, count_roles, frequent_roles
+from hyperheat.tensors.slot_kinds import RolePair, count_roles, frequent_roles
 
 __all__ = ["EncodedStrings", "MappedSamples"]
 
@@ -123,7 +123,7 @@ class MappedSamples:
         """The subtokens that occur often enough, and the most frequent roles."""
         counts = [part.count() for part in self._parts]
         labels, names = (np.concatenate(column) for column in zip(*counts, strict=True))
-        slots: Counter[Role] = Counter()
+        slots: Counter[RolePair] = Counter()
         for part in self._parts if roles else ():
             slots.update(part.count_roles())
         return Vocabulary.count(
@@ -228,9 +228,9 @@ class _Part:
         names = _count(columns["relation"], size) + _count(columns["qualifier"], size)
         return _count(columns["label"], size), names
 
-    def count_roles(self, chunk: int = 1 << 22) -> Counter[Role]:
+    def count_roles(self, chunk: int = 1 << 22) -> Counter[RolePair]:
         """How often each pair of a relation and a role occurs, counted some edges at a time."""
-        strings, found = self.strings(), Counter[Role]()
+        strings, found = self.strings(), Counter[RolePair]()
         first = 0
         for start in range(0, len(self.columns["arity"]), chunk):
             relation, arity = (

@@ -8,10 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from hyperheat.bugs.encoders import EncoderConfig
-from hyperheat.nn import VARIANTS, AllSetConfig, HeatConfig
+from hyperheat.nn import VARIANTS, AllSetConfig, HeatConfig, RoleConfig
 from hyperheat.nn.peers.gnn import GnnConfig
 from hyperheat.nn.peers.great import GreatConfig
-from hyperheat.nn.role_heat import RoleConfig
 from hyperheat.pycode.pairs import RELATIONS, TOKEN_RELATIONS
 from hyperheat.train import TrainSettings
 

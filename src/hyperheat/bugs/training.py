@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from hyperheat.bugs.answers import answer, answer_batch
 from hyperheat.bugs.curriculum import Curriculum
 from hyperheat.bugs.dataset import Dataset, draw_indices
-from hyperheat.bugs.encoders import view_of
+from hyperheat.bugs.encoders import roles_of, view_of
 from hyperheat.bugs.mapped_samples import EncodedStrings, MappedSamples
 from hyperheat.bugs.metrics import Answers, measure
 from hyperheat.bugs.model import dense_losses, losses
@@ -28,7 +28,6 @@ from hyperheat.configuration import to_dict
 from hyperheat.detector.batch import BugBatch, collate_samples
 from hyperheat.detector.sample import DENSE, LIKELY, NO_BUG
 from hyperheat.detector.views import Hyperedges, View
-from hyperheat.nn.role_heat import RoleConfig
 from hyperheat.tensors import BudgetSampler, Vocabulary
 from hyperheat.train import TrainOutcome, fit
 from hyperheat.train.checkpoint import latest
@@ -310,7 +309,7 @@ def _reader(samples: MappedSamples | Dataset, view: View, vocab: Vocabulary) -> 
 
 
 def _vocabulary(samples: MappedSamples | Dataset, view: View, settings: BugSettings) -> Vocabulary:
-    roles = settings.model.roles if isinstance(settings.model, RoleConfig) else 0
+    roles = roles_of(settings.model)
     if isinstance(samples, MappedSamples):
         return samples.vocabulary(min_count=settings.min_count, max_size=settings.labels, roles=roles)
     chosen = draw_indices(len(samples), 50_000)

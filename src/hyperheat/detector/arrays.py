@@ -11,7 +11,7 @@ import numpy as np
 
 from hyperheat.tensors import EdgeBatch, Segments, Strings
 
-__all__ = ["Linear", "Norm", "Pool", "Qualifiers", "Update", "Weights", "embed", "relu"]
+__all__ = ["Linear", "Norm", "Pool", "QualifierTable", "StateUpdate", "Weights", "embed", "relu"]
 
 _EPSILON = 1e-5  # of torch's LayerNorm
 _FIRST_ROWS, _KEPT_NUMBERS = 256, 1 << 24  # of the table of qualifiers: at first, and at most (64 MB)
@@ -110,7 +110,7 @@ class Pool:
         return out.take(self.place, axis=0)
 
 
-class Update:
+class StateUpdate:
     """q = LN(h + u);  h' = LN(q + FFN(q)), or q without the feed-forward part"""
 
     def __init__(self, weights: Weights, name: str, dim: int, hidden: int | None) -> None:
@@ -134,7 +134,7 @@ class Update:
         self.second_norm(out)
 
 
-class Qualifiers:
+class QualifierTable:
     """`W r_tau` for every layer, in a table that is kept from one batch to the next.
 
     Each row is computed by itself, so that it does not depend on what was asked before. Rows that are in use are never

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hyperheat.detector.arrays import Linear, Pool, Qualifiers, Update, Weights, embed, relu
+from hyperheat.detector.arrays import Linear, Pool, QualifierTable, StateUpdate, Weights, embed, relu
 from hyperheat.tensors import HypergraphBatch, Segments, Vocabulary
 
 __all__ = ["Architecture", "HeatNetwork"]
@@ -204,9 +204,9 @@ _CHOICES = {
 # Layers
 
 
-def _update(weights: Weights, name: str, architecture: Architecture) -> Update:
+def _update(weights: Weights, name: str, architecture: Architecture) -> StateUpdate:
     hidden = architecture.hidden if architecture.feed_forward == "FeedForward" else None
-    return Update(weights, name, architecture.dim, hidden)
+    return StateUpdate(weights, name, architecture.dim, hidden)
 
 
 class _Layer:
@@ -265,7 +265,7 @@ class HeatNetwork:
             for index in range(count)
         ]
         width = self.layers[0].message.project.weight.shape[1]
-        self.qualifiers = Qualifiers(self.name, [layer.qualify for layer in self.layers], width)
+        self.qualifiers = QualifierTable(self.name, [layer.qualify for layer in self.layers], width)
 
     def __call__(self, batch: HypergraphBatch[np.ndarray], chosen: np.ndarray) -> np.ndarray:
         """The states of the chosen nodes [*, D]."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hyperheat.detector.arrays import Linear, Pool, Qualifiers, Update, Weights, embed
+from hyperheat.detector.arrays import Linear, Pool, QualifierTable, StateUpdate, Weights, embed
 from hyperheat.tensors import OTHER_KINDS, RoleBatch, RolePlan, Vocabulary
 
 __all__ = ["RoleArchitecture", "RoleNetwork"]
@@ -82,10 +82,10 @@ class _Layer:
         dim, hidden = architecture.dim, architecture.ff
         self.qualifier = Linear(weights, f"{name}.qualifier", dim, dim)
         self.message = _Message(weights, f"{name}.message", architecture)
-        self.node_update = Update(weights, f"{name}.update.node", dim, hidden)
+        self.node_update = StateUpdate(weights, f"{name}.update.node", dim, hidden)
         self.edge_update = None
         if not last or architecture.final_edges:
-            self.edge_update = Update(weights, f"{name}.update.edge", dim, hidden)
+            self.edge_update = StateUpdate(weights, f"{name}.update.edge", dim, hidden)
 
 
 class RoleNetwork:
@@ -101,7 +101,7 @@ class RoleNetwork:
             _Layer(weights, f"encoder.layers.{index}", architecture, last=index == count - 1)
             for index in range(count)
         ]
-        self.qualifiers = Qualifiers(self.name, [layer.qualifier for layer in self.layers], dim)
+        self.qualifiers = QualifierTable(self.name, [layer.qualifier for layer in self.layers], dim)
 
     def __call__(self, batch: RoleBatch[np.ndarray], chosen: np.ndarray) -> np.ndarray:
         """The states of the chosen nodes [*, D]."""

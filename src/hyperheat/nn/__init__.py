@@ -7,6 +7,7 @@
     message.py      messages inside an edge
     aggregate.py    messages to a node -> its update
     update.py       state and update -> new state
+    role_heat.py    HEAT with a matrix for each kind of slot instead of attention, for the detector of bugs
     weights.py      safetensors files
     fast/           how gathers, attention and dropout are made fast
     peers/          other encoders with the same interface: AllSet, GNN-MLP, GREAT
@@ -19,6 +20,7 @@ from hyperheat.nn.heat import Heat, HeatEncoder, HeatLayer, States
 from hyperheat.nn.peers.allset import AllSetConfig, AllSetEncoder
 from hyperheat.nn.peers.gnn import GnnConfig, GnnEncoder
 from hyperheat.nn.peers.great import GreatConfig, GreatEncoder
+from hyperheat.nn.role_heat import RoleConfig, RoleEncoder
 
 __all__ = [
     "VARIANTS",
@@ -32,5 +34,7 @@ __all__ = [
     "HeatConfig",
     "HeatEncoder",
     "HeatLayer",
+    "RoleConfig",
+    "RoleEncoder",
     "States",
 ]

@@ -35,9 +35,9 @@ class RoleConfig:
 
     dim: int = 128
     layers: int = 4
-    ff: int = 512
+    ff: int = 256
     """Hidden width of the feed-forward part."""
-    roles: int = 32
+    roles: int = 24
     """How many pairs of a relation and a role are kinds of their own; all others are three kinds."""
     dropout: float = 0.0
     final_edges: bool = False

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hyperheat.bugs.dataset import Dataset, draw_indices, read_manifest
-from hyperheat.bugs.encoders import view_of
+from hyperheat.bugs.encoders import roles_of, view_of
 from hyperheat.bugs.evaluation import evaluate
 from hyperheat.bugs.mapped_samples import MappedSamples
 from hyperheat.bugs.recipes import RECIPES, BugSettings
@@ -52,7 +52,9 @@ class BugRowTask:
         """The words of the training samples, the same ones for all rows."""
         wanted = override(RECIPES[self._row.name](), [*self._row.set, *self._changes])
         samples = MappedSamples([self._folder], "train")
-        return samples.vocabulary(min_count=wanted.min_count, max_size=wanted.labels)
+        return samples.vocabulary(
+            min_count=wanted.min_count, max_size=wanted.labels, roles=roles_of(wanted.model)
+        )
 
     @cached_property
     def settings(self) -> BugSettings:

@@ -14,7 +14,7 @@ import torch
 from hyperheat.bugs.recipes import RECIPES, BugSettings
 from hyperheat.bugs.trained_detector import DetectorConfig, new_detector
 from hyperheat.configuration import override
-from hyperheat.nn import GreatConfig, HeatConfig
+from hyperheat.nn import GreatConfig, HeatConfig, RoleConfig
 from hyperheat.nn.update import NoFeedForward
 from hyperheat.reproduce.paper_tables import ModelSize, TableRow
 from hyperheat.tensors import Vocabulary
@@ -67,6 +67,8 @@ def _unmatched(row: TableRow, size: ModelSize, seed: int) -> BugSettings:
     model: Any = settings.model
     if isinstance(model, HeatConfig):
         model = replace(model, dim=size.dim, layers=size.layers, ff=size.ff)
+    elif isinstance(model, RoleConfig):
+        model = replace(model, dim=size.dim, layers=size.layers, ff=2 * size.dim)
     elif isinstance(model, GreatConfig):
         model = replace(model, max_tokens=max(512, size.largest))
     return replace(
@@ -100,7 +102,7 @@ def _matched(settings: BugSettings, wanted: int, vocab: Vocabulary) -> BugSettin
     model: Any = settings.model
     has_ff = hasattr(model, "ff") and getattr(model, "feed_forward", None) is not NoFeedForward
     if not _is_near(settings, wanted, vocab) and not (isinstance(model, HeatConfig) and has_ff):
-        step = _HEADS if hasattr(model, "heads") else 1
+        step = _HEADS if hasattr(model, "heads") else 2 if isinstance(model, RoleConfig) else 1
         settings = closest(lambda dim: _widened(settings, dim), range(step, _WIDEST, step))
     if not _is_near(settings, wanted, vocab) and has_ff:
         model = settings.model
@@ -112,7 +114,7 @@ def _matched(settings: BugSettings, wanted: int, vocab: Vocabulary) -> BugSettin
 
 def _widened(settings: BugSettings, dim: int) -> BugSettings:
     model: Any = settings.model
-    ff = {"ff": 4 * dim} if hasattr(model, "ff") else {}
+    ff = {"ff": model.ff * dim // model.dim} if hasattr(model, "ff") else {}
     return replace(settings, model=replace(model, dim=dim, **ff))
 
 

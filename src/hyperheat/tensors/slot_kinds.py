@@ -23,7 +23,7 @@ __all__ = [
     "EDGE",
     "OTHER_KINDS",
     "POSITION",
-    "Role",
+    "RolePair",
     "RolePlan",
     "SlotKinds",
     "count_roles",
@@ -36,13 +36,13 @@ POSITION = "<position>"
 OTHER_KINDS = 3
 """The kinds of slots whose pair is none of the roles: with a position, of an edge's own state, with a name."""
 
-Role = tuple[str, str]
+RolePair = tuple[str, str]
 """A relation, and the name of a role in it, or EDGE, or POSITION."""
 
 
 def count_roles(
     strings: Sequence[str], relation: np.ndarray, arity: np.ndarray, qualifier: np.ndarray
-) -> Counter[Role]:
+) -> Counter[RolePair]:
     """How often each pair occurs: relations and arities of edges [E], qualifiers of incidences [I], as graphs have them."""
     size = len(strings)
     role = np.where(qualifier >= 0, qualifier, size).astype(
@@ -50,7 +50,7 @@ def count_roles(
     )  # `size` is any position, size + 1 the edge
     pairs = np.concatenate([np.repeat(relation, arity) * (size + 2) + role, relation * (size + 2) + size + 1])
     names = [*strings, POSITION, EDGE]
-    found: Counter[Role] = Counter()
+    found: Counter[RolePair] = Counter()
     distinct, counts = np.unique(pairs, return_counts=True)
     for pair, count in zip(distinct.tolist(), counts.tolist(), strict=True):
         relation_of, role_of = divmod(int(pair), size + 2)
@@ -58,7 +58,7 @@ def count_roles(
     return found
 
 
-def frequent_roles(counts: Counter[Role], limit: int) -> tuple[Role, ...]:
+def frequent_roles(counts: Counter[RolePair], limit: int) -> tuple[RolePair, ...]:
     """The most frequent pairs, ties in alphabetical order."""
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return tuple(role for role, _ in ranked[:limit])
@@ -70,7 +70,7 @@ class SlotKinds:
     Kinds are numbered with those of positions first, and in each sort the one of all other slots first.
     """
 
-    def __init__(self, roles: Sequence[Role]) -> None:
+    def __init__(self, roles: Sequence[RolePair]) -> None:
         self.count = len(roles) + OTHER_KINDS
         self._relations = {name: row for row, name in enumerate(dict.fromkeys(r for r, _ in roles), start=1)}
         self._roles = {

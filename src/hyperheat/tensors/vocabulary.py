@@ -13,7 +13,7 @@ import numpy as np
 
 from hyperheat.files import parse_json, write_whole_text
 from hyperheat.hypergraph import Hypergraph, subtokens
-from hyperheat.tensors.slot_kinds import Role, SlotKinds, count_roles, frequent_roles
+from hyperheat.tensors.slot_kinds import RolePair, SlotKinds, count_roles, frequent_roles
 
 __all__ = ["UNKNOWN", "Splitter", "Vocabulary"]
 
@@ -38,7 +38,7 @@ class Vocabulary:
     labels: tuple[str, ...]
     names: tuple[str, ...]
     split: Splitter = "subtokens"
-    roles: tuple[Role, ...] = ()
+    roles: tuple[RolePair, ...] = ()
     _label_ids: dict[str, tuple[int, ...]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -77,7 +77,7 @@ class Vocabulary:
             raise ValueError(f"max_size: expected at least 0, got {max_size}")
         labels: Counter[str] = Counter()
         names: Counter[str] = Counter()
-        slots: Counter[Role] = Counter()
+        slots: Counter[RolePair] = Counter()
         for graph in graphs:
             if roles:
                 slots.update(
@@ -103,7 +103,7 @@ class Vocabulary:
         *,
         min_count: int = 1,
         max_size: int | None = None,
-        roles: tuple[Role, ...] = (),
+        roles: tuple[RolePair, ...] = (),
     ) -> "Vocabulary":
         """As `build`, from how often each string occurs as a label of nodes and as a name."""
         counters: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
@@ -183,7 +183,7 @@ class Vocabulary:
             raise ValueError(f"not a vocabulary: {error}") from error
 
 
-def _role(pair: Any) -> Role:
+def _role(pair: Any) -> RolePair:
     if not isinstance(pair, list) or len(pair) != 2 or not all(isinstance(part, str) for part in pair):
         raise ValueError(f"roles: expected pairs of a relation and a role, got {str(pair)[:60]}")
     return pair[0], pair[1]
