@@ -21,7 +21,9 @@ ROWS = {row.name: row for table in ("table1", "table2") for row in TABLES[table]
 
 def vocabulary(labels: int, names: int) -> Vocabulary:
     return Vocabulary(
-        labels=(UNKNOWN, *(f"l{i}" for i in range(labels))), names=(UNKNOWN, *(f"n{i}" for i in range(names)))
+        labels=(UNKNOWN, *(f"l{i}" for i in range(labels))),
+        names=(UNKNOWN, *(f"n{i}" for i in range(names))),
+        roles=tuple(("relation", f"n{i}") for i in range(24)),
     )
 
 
