@@ -97,9 +97,11 @@ def test_counts_that_are_none_are_refused():
         Heat(CONFIG, relations=0, qualifiers=1)
 
 
-def test_the_example_of_the_manual_runs(capsys):
+def test_the_examples_of_the_manual_run(capsys):
     page = (Path(__file__).parents[2] / "docs" / "model.md").read_text(encoding="utf-8")
-    (example,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    exec(compile(example, "model.md", "exec"), {})
-    (promised,) = re.findall(r"print\(.*# (.*)", example)
-    assert capsys.readouterr().out.strip() == promised
+    examples = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    assert len(examples) == 2
+    for example in examples:
+        exec(compile(example, "model.md", "exec"), {})
+        (promised,) = re.findall(r"print\(.*# (.*)", example)
+        assert capsys.readouterr().out.strip() == promised
