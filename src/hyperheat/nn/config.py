@@ -6,7 +6,7 @@ To add a part, for example an aggregate:
    Write its form that takes messages in pieces in `running_aggregates.py`.
 2. Name it in the type of its slot below, and in `VARIANTS`. It can now be saved in config.json, chosen on the command
    line, and trained.
-3. Add it to `reference.py`, in plain loops, and to `hyperheat/detector/network.py`, in numpy, which the checker runs.
+3. Add it to `reference.py`, in plain loops, and to `hyperheat/detector/heat_network.py`, in numpy, which the checker runs.
    Both refuse parts that they do not know; the tests compare all variants with them.
 4. Describe it in the table of `docs/model.md`.
 """
