@@ -59,7 +59,7 @@ class EncodedStrings:
     labels: tuple[np.ndarray, np.ndarray]
     names: tuple[np.ndarray, np.ndarray]
     """Rows of the vocabulary, string after string, and where each string begins."""
-    kinds: SlotKinds | None
+    kinds: SlotKinds
     roles: np.ndarray
     """Where each string stands among relations and roles [*, 2]."""
     fingerprint: str
@@ -72,7 +72,7 @@ class EncodedStrings:
             labels=_ragged([vocab.label_ids(string) for string in strings]),
             names=_ragged([vocab.name_ids(string) for string in strings]),
             kinds=kinds,
-            roles=(kinds or SlotKinds(())).rows(strings),
+            roles=kinds.rows(strings),
             fingerprint=vocab.fingerprint,
         )
 
@@ -153,7 +153,7 @@ class MappedSamples:
             node=taken["node"],
             num_strings=len(used),
         )
-        collate = collate_columns if encoded.kinds is None else collate_role_columns
+        collate = collate_role_columns if encoded.kinds.known else collate_columns
         graphs = collate(columns, encoded.lookup(used))
         return collate_candidates(
             graphs,
@@ -240,7 +240,7 @@ class _Part:
             found.update(
                 count_roles(
                     strings,
-                    relation.astype(np.int64),
+                    relation,
                     arity,
                     np.asarray(self.columns["qualifier"][first:end]),
                 )

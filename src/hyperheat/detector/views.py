@@ -1,6 +1,6 @@
 """How each family of encoders reads a sample: which graph, and which of its nodes are meant.
 
-    Hyperedges     the hypergraph as it is                      HEAT, its variants, RoleHeat, AllSet
+    Hyperedges     the hypergraph as it is                      HEAT with and without roles, AllSet
     BinaryEdges    the hypergraph, cut into pairs               HEAT on pairs
     Pairs          the graph of pairs                           GNN
     Tokens         the tokens alone and the pairs between them  GREAT

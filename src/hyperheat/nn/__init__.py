@@ -7,7 +7,7 @@
     message.py      messages inside an edge
     aggregate.py    messages to a node -> its update
     update.py       state and update -> new state
-    role_heat.py    HEAT with a matrix for each kind of slot instead of attention, for the detector of bugs
+    role_heat.py    HEAT with a matrix for each kind of slot instead of attention
     weights.py      safetensors files
     fast/           how gathers, attention and dropout are made fast
     peers/          other encoders with the same interface: AllSet, GNN-MLP, GREAT

@@ -1,4 +1,4 @@
-"""HEAT with a matrix for each kind of slot instead of attention: what the detector of bugs runs on.
+"""HEAT with a matrix for each kind of slot instead of attention: on code it learns faster.
 
 A kind of slot is a relation and a role in it, such as the left side of a comparison (`tensors/slot_kinds.py`). With A_k
 and B_k the matrices of kind k, and the slots x = [h_e, r_1 + h_1, ...] of an edge as in HEAT, each layer computes

@@ -142,9 +142,9 @@ class StringLookup:
 
     labels: Callable[[np.ndarray], Strings[np.ndarray]]
     names: Callable[[np.ndarray], Strings[np.ndarray]]
-    kinds: SlotKinds | None
+    kinds: SlotKinds
     roles: Callable[[np.ndarray], np.ndarray]
-    """Where strings stand among the relations and roles of `kinds` [*, 2]; not asked if there are none."""
+    """Where strings stand among the relations and roles of `kinds` [*, 2]."""
     fingerprint: str
 
 
@@ -197,7 +197,7 @@ def _join(graphs: Sequence[Hypergraph], vocab: Vocabulary) -> tuple[JoinedColumn
         labels=lambda used: as_strings([vocab.label_ids(strings[i]) for i in used]),
         names=lambda used: as_strings([vocab.name_ids(strings[i]) for i in used]),
         kinds=kinds,
-        roles=lambda used: (kinds or SlotKinds(())).rows([strings[i] for i in used]),
+        roles=lambda used: kinds.rows([strings[i] for i in used]),
         fingerprint=vocab.fingerprint,
     )
 
@@ -221,7 +221,7 @@ def collate_columns(
 
 def collate_role_columns(columns: JoinedColumns, lookup: StringLookup) -> RoleBatch[np.ndarray]:
     """The batch of graphs that are joined already, with its messages planned by roles."""
-    if lookup.kinds is None:
+    if not lookup.kinds.known:
         raise ValueError("vocab: expected one with roles, got none; build it with `roles=32`, for example")
     edges, (node, edge, qualifier), name_used = _number(columns, lookup)
     plan = plan_roles(

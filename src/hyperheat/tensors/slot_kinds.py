@@ -10,14 +10,11 @@ Letters: N nodes, E edges, I incidences, Q qualifiers, C = E + I cells, P of the
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic
+from typing import Generic
 
 import numpy as np
 
-from hyperheat.tensors.indices import ArrayT, PairSums, Segments, pair_sums, segments, to_tensors
-
-if TYPE_CHECKING:
-    import torch
+from hyperheat.tensors.indices import ArrayT, PairSums, Segments, pair_sums, segments
 
 __all__ = [
     "EDGE",
@@ -45,10 +42,9 @@ def count_roles(
 ) -> Counter[RolePair]:
     """How often each pair occurs: relations and arities of edges [E], qualifiers of incidences [I], as graphs have them."""
     size = len(strings)
-    role = np.where(qualifier >= 0, qualifier, size).astype(
-        np.int64
-    )  # `size` is any position, size + 1 the edge
-    pairs = np.concatenate([np.repeat(relation, arity) * (size + 2) + role, relation * (size + 2) + size + 1])
+    role = np.where(qualifier >= 0, qualifier, size)  # `size` is any position, size + 1 the edge
+    first = relation.astype(np.int64) * (size + 2)  # the number of the pair with role 0
+    pairs = np.concatenate([np.repeat(first, arity) + role, first + size + 1])
     names = [*strings, POSITION, EDGE]
     found: Counter[RolePair] = Counter()
     distinct, counts = np.unique(pairs, return_counts=True)
@@ -71,7 +67,8 @@ class SlotKinds:
     """
 
     def __init__(self, roles: Sequence[RolePair]) -> None:
-        self.count = len(roles) + OTHER_KINDS
+        self.known = len(roles)
+        self.count = self.known + OTHER_KINDS
         self._relations = {name: row for row, name in enumerate(dict.fromkeys(r for r, _ in roles), start=1)}
         self._roles = {
             name: row
@@ -96,6 +93,8 @@ class SlotKinds:
 
     def rows(self, strings: Sequence[str]) -> np.ndarray:
         """For each string where it stands among the relations and among the roles [*, 2], 0 where it does not."""
+        if not self.known:
+            return np.zeros((len(strings), 2), dtype=np.int64)
         found = [(self._relations.get(string, 0), self._roles.get(string, 0)) for string in strings]
         return np.array(found, dtype=np.int64).reshape(-1, 2)
 
@@ -125,10 +124,6 @@ class RolePlan(Generic[ArrayT]):
     """1 / sqrt(n) for each of these cells, with n the others of its edge, or 1 if there are none [C-P, 1]."""
     receivers: Segments[ArrayT]
     """Cells [C] to nodes and edges [N+E]."""
-
-    def to_torch(self, device: "torch.device | str" = "cpu") -> "RolePlan[torch.Tensor]":
-        """The same plan with torch tensors on a device."""
-        return to_tensors(self, device)
 
 
 def plan_roles(

@@ -132,9 +132,9 @@ class Vocabulary:
         return {subtoken: row for row, subtoken in enumerate(self.names)}
 
     @cached_property
-    def slot_kinds(self) -> SlotKinds | None:
-        """The kinds of slots by the roles, if there are any."""
-        return SlotKinds(self.roles) if self.roles else None
+    def slot_kinds(self) -> SlotKinds:
+        """The kinds of slots by the roles."""
+        return SlotKinds(self.roles)
 
     @cached_property
     def fingerprint(self) -> str:
