@@ -49,6 +49,7 @@ def corpus(
     functions_per_package: _Positive = CorpusSettings.functions_per_package,
     with_tests: bool = CorpusSettings.with_tests,
     like: tuple[Path, ...] = (),
+    beside: tuple[Path, ...] = (),
 ) -> None:
     """Make samples of functions with and without a bug from packages, which are never installed, imported or run.
 
@@ -84,6 +85,9 @@ def corpus(
         Use test files too.
     like
         References to real bugs: bugs are drawn by what people confuse in those of the training split, not evenly.
+    beside
+        Finished corpora: functions and files that they hold are left out as duplicates, so that all of them together
+        are one corpus.
     """
     try:
         if (packages is None) == (source is None):
@@ -103,7 +107,9 @@ def corpus(
             with_tests=with_tests,
             habits=_habits(like),
         )
-        built = build_corpus(found, out, settings, workers=workers or os.cpu_count() or 1, ray=ray)
+        built = build_corpus(
+            found, out, settings, beside=beside, workers=workers or os.cpu_count() or 1, ray=ray
+        )
     except (ValueError, OSError, ImportError) as error:
         fail(error)
     except KeyboardInterrupt:

@@ -25,6 +25,13 @@ from hyperheat.pycode import extract
 from hyperheat.rewrites import candidates
 
 PROJECT = Path(__file__).parent / "project"
+FRESH = """
+def fresh(amount, limit, step):
+    total = amount + step
+    while total < limit and step > 1:
+        total = total * step
+    return total - limit
+"""
 SCRIPT = (
     "import sys; from pathlib import Path; from hyperheat.cli.bug_data import corpus\n"
     "if __name__ == '__main__': corpus(out=Path(sys.argv[1]), source=Path(sys.argv[2]), workers=2)"
@@ -319,6 +326,31 @@ def test_large_packages_are_limited(tmp_path: Path):
     manifest = build_corpus(packages, tmp_path / "out", settings, workers=1).manifest
     assert sum(manifest["counts"]["samples"].values()) == 4
     assert manifest["counts"]["dropped"] == {"functions: over the limit of a package": 3}
+
+
+def test_what_another_corpus_holds_is_left_out(built: Path, tmp_path: Path):
+    project = shutil.copytree(PROJECT, tmp_path / "project")
+    (known,) = (
+        f for f in extract((PROJECT / "payroll" / "hours.py").read_bytes()).functions if f.name == "round_to"
+    )
+    (project / "inventory" / "fresh.py").write_text(f"{FRESH}\n\n{known.source}\n")
+    settings = CorpusSettings(split_files=True)
+    manifest = build_corpus(
+        source_packages(project), tmp_path / "out", settings, beside=[built], workers=1
+    ).manifest
+    assert manifest["counts"]["functions"] == 1
+    assert [shard["project"] for shard in manifest["shards"]] == ["inventory"]
+    assert manifest["counts"]["dropped"]["functions: duplicate"] == 1
+    assert manifest["counts"]["dropped"]["files: near-duplicate"] == 7
+    assert manifest["settings"]["beside"] == [sha256((built / "manifest.json").read_bytes()).hexdigest()]
+    with pytest.raises(CorpusError, match="this corpus was started with beside = 1 names, not None"):
+        build_corpus(source_packages(project), tmp_path / "out", settings, workers=1)
+
+
+def test_a_corpus_without_its_indexes_finds_no_duplicates(built: Path, tmp_path: Path):
+    bare = shutil.copytree(built, tmp_path / "bare", ignore=shutil.ignore_patterns(".work"))
+    with pytest.raises(CorpusError, match=r"bare: expected a finished corpus with its folder \.work"):
+        build_corpus(source_packages(PROJECT), tmp_path / "out", CorpusSettings(), beside=[bare], workers=1)
 
 
 def test_a_full_disk_is_said_and_nothing_is_lost(built: Path, tmp_path: Path):

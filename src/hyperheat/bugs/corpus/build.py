@@ -8,7 +8,7 @@ import platform
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -70,11 +70,18 @@ class PackageJob:
 
 
 def build_corpus(
-    packages: list[Package], out: Path, settings: CorpusSettings, *, workers: int = 2, ray: str | None = None
+    packages: list[Package],
+    out: Path,
+    settings: CorpusSettings,
+    *,
+    beside: Sequence[Path] = (),
+    workers: int = 2,
+    ray: str | None = None,
 ) -> Built:
     """Build a corpus in a folder, or finish the one begun there with the same settings.
 
     Packages are split as a whole; if that leaves a split empty because they are few, their files are split instead.
+    What the corpora `beside` it hold already counts as a duplicate.
     """
     check_parquet()
     out = out.resolve()
@@ -83,9 +90,9 @@ def build_corpus(
     space = Workspace(out)
     where = _Where(workers, ray)
     with _alone(space):
-        begun = _begin(space, packages, settings)
+        begun = _begin(space, packages, settings, beside)
         jobs = [PackageJob(package=package, out=out, settings=settings) for package in packages]
-        planned = _plan(space, jobs, where)
+        planned = _plan(space, jobs, beside, where)
         jobs = [job for job in jobs if job.name in planned["packages"]]
         left = [job for job in jobs if not is_made(space, job.name)]
         start = time.monotonic()
@@ -102,10 +109,17 @@ def build_corpus(
     return Built(manifest=manifest, samples_made=made, seconds=seconds)
 
 
-def _begin(space: Workspace, packages: list[Package], settings: CorpusSettings) -> dict[str, Any]:
+def _begin(
+    space: Workspace, packages: list[Package], settings: CorpusSettings, beside: Sequence[Path]
+) -> dict[str, Any]:
     """Record what is being built, or check that it is the same as before."""
+    others = {"beside": [_manifest_sha256(folder) for folder in beside]} if beside else {}
     record = {
-        "settings": {**settings.to_plain(), "names": [_requirement(package) for package in packages]},
+        "settings": {
+            **settings.to_plain(),
+            "names": [_requirement(package) for package in packages],
+            **others,
+        },
         "hyperheat": hyperheat.__version__,
         "python": platform.python_version(),
     }
@@ -125,7 +139,16 @@ def _begin(space: Workspace, packages: list[Package], settings: CorpusSettings) 
     return record
 
 
-def _plan(space: Workspace, jobs: list[PackageJob], where: _Where) -> dict[str, Any]:
+def _manifest_sha256(folder: Path) -> str:
+    """Which corpus is in a folder, if it still has what finding duplicates needs."""
+    if not (folder / "manifest.json").exists() or not Workspace(folder).planned.exists():
+        raise CorpusError(
+            f"{folder}: expected a finished corpus with its folder .work, which duplicates are looked up in"
+        )
+    return file_sha256(folder / "manifest.json")
+
+
+def _plan(space: Workspace, jobs: list[PackageJob], beside: Sequence[Path], where: _Where) -> dict[str, Any]:
     """Index the packages and plan what each contributes; from then on the list of packages is fixed."""
     if not space.planned.exists():
         left = [job for job in jobs if not (space.indexes / f"{job.name}.json").exists()]
@@ -136,7 +159,12 @@ def _plan(space: Workspace, jobs: list[PackageJob], where: _Where) -> dict[str, 
         if not indexes:
             name, reason = next(iter(failed.items()))
             raise CorpusError(f"none of the packages can be read; {name}: {reason}")
-        for name, plan in plan_packages(indexes).items():
+        others = [
+            PackageIndex.read(other.indexes, name)
+            for other in map(Workspace, beside)
+            for name in load_record(other.planned)["packages"]
+        ]
+        for name, plan in plan_packages(indexes, others).items():
             save_record(space.plans / f"{name}.json", plan)
         save_record(space.planned, {"packages": sorted(indexes), "failed": failed})
     return load_record(space.planned)

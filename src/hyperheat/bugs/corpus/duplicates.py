@@ -16,7 +16,7 @@ import ast
 import hashlib
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -226,13 +226,20 @@ def _outermost(body: list[ast.stmt]) -> Iterator[FunctionNode]:
 _PACKAGES_IN_MEMORY = 64
 
 
-def plan_packages(indexes: dict[str, PackageIndex]) -> dict[str, dict[str, Any]]:
-    """For each package: the files to use, each with the lines of its functions to use, and what was dropped."""
+def plan_packages(
+    indexes: dict[str, PackageIndex], others: Sequence[PackageIndex] = ()
+) -> dict[str, dict[str, Any]]:
+    """For each package: the files to use, each with the lines of its functions to use, and what was dropped.
+
+    `others` are packages of other corpora, whose files and functions come first.
+    """
     names = sorted(indexes)
-    repeated = _repeated_files([indexes[name] for name in names])
+    repeated = _repeated_files([*others, *(indexes[name] for name in names)])
     seen: set[int] = set()
+    for other in others:
+        seen.update(other["function_hash"].tolist())
     plans = {}
-    for number, name in enumerate(names):
+    for number, name in enumerate(names, start=len(others)):
         plans[name] = _plan(indexes[name], repeated[number], seen)
     return plans
 
