@@ -5,6 +5,7 @@ import runpy
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from hyperheat.bugs.answers import answer, answer_all
@@ -105,6 +106,19 @@ def test_a_dense_phase_comes_first_and_is_resumed_to_the_bit(tmp_path):
     assert plain.samples_made
     with pytest.raises(ValueError, match="plain: expected dense samples in the split 'train', got none"):
         BugJob(settings, tmp_path / "plain")
+
+
+def test_several_corpora_are_one(corpus, tmp_path):
+    settings = RECIPES["smallest"]()
+    other = tmp_path / "other"
+    build_corpus(source_packages(PROJECT), other, CorpusSettings(clean=0.5, seed=1), workers=1)
+    one, both = BugJob(settings, corpus), BugJob(settings, [corpus, other])
+    batches = np.concatenate(both.batches(0))
+    assert len(batches) > len(np.concatenate(one.batches(0)))
+    assert sorted(batches) == list(range(len(batches)))
+    assert not both._curriculum.real.any()
+    with pytest.raises(ValueError, match="several corpora works with encoders of hypergraphs only"):
+        BugJob(RECIPES["gnn"](), [corpus, other])
 
 
 def test_training_begins_with_the_weights_of_another_run(corpus, run, tmp_path):

@@ -34,6 +34,8 @@ from hyperheat.train.checkpoint import latest
 
 __all__ = ["BugJob", "train_detector"]
 
+Folders = str | Path | Sequence[str | Path]
+"""A corpus, or several that are trained on as one."""
 
 _FIGURES = ("loss", "joint", "loc", "repair", "false_alarms", "found", "quiet", "ece")
 
@@ -90,7 +92,7 @@ class BugJob:
     def __init__(
         self,
         settings: BugSettings,
-        data: str | Path,
+        data: Folders,
         *,
         real: Sequence[str | Path] = (),
         vocab: Vocabulary | None = None,
@@ -98,9 +100,12 @@ class BugJob:
     ) -> None:
         self._settings = settings
         view = view_of(settings.model, binarise=settings.binarise)
-        if real and view != Hyperedges():
-            raise ValueError("training on real bugs works with encoders of hypergraphs only")
-        splits = [_open([data, *real], split, view) for split in ("train", "valid")]
+        corpora = [data] if isinstance(data, str | Path) else [*data]
+        if len([*corpora, *real]) > 1 and view != Hyperedges():
+            raise ValueError(
+                "training on real bugs or on several corpora works with encoders of hypergraphs only"
+            )
+        splits = [_open([*corpora, *real], split, view) for split in ("train", "valid")]
         vocab = start.vocab if start is not None else vocab or _vocabulary(splits[0], view, settings)
         self._train, self._valid = (_reader(split, view, vocab) for split in splits)
         self._dense = self._train.having(DENSE)
@@ -110,17 +115,17 @@ class BugJob:
                 sizes=self._train.sizes(),
                 dense=self._dense,
                 clean=self._train.kinds() == NO_BUG,
-                real=_are_real(splits[0]),
+                real=_are_real(splits[0], len(corpora)),
                 readable=self._train.readable(),
             )
         except ValueError as error:
-            raise ValueError(f"{data}: {error}") from None
+            raise ValueError(f"{corpora[0]}: {error}") from None
         unsure = self._curriculum.real & ~self._curriculum.clean & ~self._train.having(LIKELY)
         self._weight = np.where(unsure, settings.unsure_weight, 1.0).astype(np.float32)
         held_out = ~self._valid.having(DENSE)
         if settings.validation_largest is not None:
             held_out &= self._valid.sizes() <= settings.validation_largest
-        is_real = _are_real(splits[1])
+        is_real = _are_real(splits[1], len(corpora))
         self._validation = {
             prefix: _some(np.flatnonzero(held_out & chosen), settings.validation)
             for prefix, chosen in (("", ~is_real), ("real_", is_real))
@@ -186,7 +191,7 @@ class BugJob:
 
 def train_detector(
     settings: BugSettings,
-    data: str | Path,
+    data: Folders,
     folder: str | Path,
     *,
     real: Sequence[str | Path] = (),
@@ -292,10 +297,10 @@ def _open(folders: Sequence[str | Path], split: str, view: View) -> MappedSample
     return Dataset(folders[0], split, pairs=view.needs_pairs)
 
 
-def _are_real(samples: MappedSamples | Dataset) -> np.ndarray:
-    """Which samples are not those of the first folder, the corpus."""
-    corpus = samples.counts[0] if isinstance(samples, MappedSamples) else len(samples)
-    return np.arange(len(samples)) >= corpus
+def _are_real(samples: MappedSamples | Dataset, corpora: int) -> np.ndarray:
+    """Which samples are not those of the first folders, the corpora."""
+    planted = sum(samples.counts[:corpora]) if isinstance(samples, MappedSamples) else len(samples)
+    return np.arange(len(samples)) >= planted
 
 
 def _some(indices: np.ndarray, limit: int) -> np.ndarray:

@@ -33,7 +33,7 @@ _YEARS = 2
 
 def train(
     *,
-    data: Path,
+    data: Annotated[tuple[Path, ...], Parameter(consume_multiple=True, negative="")],
     out: Path,
     recipe: str = "heat",
     set: Annotated[tuple[str, ...], Parameter(consume_multiple=True)] = (),
@@ -47,7 +47,7 @@ def train(
     Parameters
     ----------
     data
-        A folder of samples that bugs corpus wrote.
+        A folder of samples that bugs corpus wrote, or several, which are trained on as one corpus.
     out
         The folder of the run: best/ is the model, metrics.jsonl the log, checkpoints/ what --resume needs.
     recipe
