@@ -9,7 +9,9 @@ from benchmarks.paper import PaperLayer, paper_plan
 from benchmarks.workloads import code_like, random_hypergraph
 from hyperheat import Vocabulary, collate
 from hyperheat.nn.fast import attention, kernel
-from hyperheat.tensors import by_size, packed
+from hyperheat.nn.fast.rows import segment_max
+from hyperheat.tensors import Segments, by_size, packed
+from hyperheat.tensors.indices import segments
 
 
 @pytest.mark.parametrize("layout", [by_size, packed])
@@ -125,11 +127,48 @@ def test_the_compiled_kernel_does_not_hide_nan(compiled):
     assert not torch.isnan(out[~inside]).any()
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("width", [16, 128, 144])
+@pytest.mark.parametrize("count", [1, 2])
+def test_the_compiled_maximum_is_that_of_torch(compiled, threads, dtype, width, count):
+    threads(count)
+    rng = np.random.default_rng(0)
+    owner = rng.integers(0, 120, 200)  # many segments are empty, many have one row
+    planned = segments(owner, 130)
+    plan = Segments(
+        **{name: torch.from_numpy(getattr(planned, name)) for name in ("owner", "offsets", "entries")}
+    )
+    x = torch.from_numpy(rng.integers(-3, 3, (200, width)) / 4).to(dtype)  # ties are frequent
+    x[7, 3], x[8, 0], x[9] = torch.nan, -torch.nan, -torch.inf
+    upstream = torch.from_numpy(rng.standard_normal((130, width))).to(dtype)
+    results = []
+    for wanted in (True, False):
+        kernel.use(wanted)
+        leaf = x.clone().requires_grad_()
+        out = segment_max(leaf, plan)
+        (gradient,) = torch.autograd.grad(out, leaf, upstream)
+        results.append((out, gradient))
+    (ours, our_gradient), (plain, gradient) = results
+    assert kernel.Kernel.takes_rows(x)
+    assert torch.equal(ours.nan_to_num(99), plain.nan_to_num(99))
+    assert torch.equal(our_gradient, gradient)
+
+
+@pytest.mark.parametrize("x", [torch.randn(4, 16).double(), torch.randn(4, 15)])
+def test_torch_takes_maxima_of_other_tables(compiled, x):
+    planned = segments(np.array([0, 0, 1, 1]), 2)
+    plan = Segments(
+        **{name: torch.from_numpy(getattr(planned, name)) for name in ("owner", "offsets", "entries")}
+    )
+    assert not compiled.takes_rows(x)
+    assert torch.equal(segment_max(x, plan), x.view(2, 2, -1).amax(1))
+
+
 def test_a_missing_compiler_is_said_in_one_sentence(monkeypatch):
     kernel.unload()
     monkeypatch.setenv("PATH", "")
     monkeypatch.delenv("CC", raising=False)
-    with pytest.raises(RuntimeError, match=r"no C compiler found .* the attention kernel is optional"):
+    with pytest.raises(RuntimeError, match=r"no C compiler found .* the compiled kernels are optional"):
         kernel.load()
 
 

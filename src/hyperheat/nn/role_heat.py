@@ -86,7 +86,8 @@ class RoleMessage(nn.Module):
         chain = pair_sum(torch.cat([before, after, before.new_zeros(1, before.shape[1])]), plan.neighbours)
         said = said[num_positions:].contiguous()
         others = spread(segment_sum(said, plan.edges), plan.edges) - said  # [C-P, D]
-        return torch.cat([chain, others * plan.scale.to(others.dtype)]) + own + self.bias
+        heard = torch.cat([chain, others * plan.scale.to(others.dtype)])
+        return heard + own + self.bias.to(own.dtype)
 
 
 class RoleLayer(nn.Module):

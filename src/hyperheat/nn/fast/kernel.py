@@ -1,8 +1,9 @@
-"""An optional compiled kernel: gather and attention in one pass over the table.
+"""Optional compiled kernels: gather and attention in one pass over the table, and maxima over segments.
 
-It is compiled from `kernel.c` by the system's C compiler when asked for, with `kernel.load()`, by setting the environment
-variable HYPERHEAT_KERNEL=1, or by `hyperheat bugs train`, and kept in the user's cache folder. Without it, and for other
-number types and widths, `attention.py` does the same with torch; a test compares the two.
+They are compiled from `kernel.c` and `segments.c` by the system's C compiler when asked for, with `kernel.load()`, by
+setting the environment variable HYPERHEAT_KERNEL=1, or by `hyperheat bugs train`, and kept in the user's cache folder.
+Without them, and for other number types and widths, `attention.py` and `rows.py` do the same with torch; tests compare
+the two.
 """
 
 import ctypes
@@ -27,8 +28,11 @@ LARGEST = 48
 _LANES = 16
 """Numbers in a vector of `kernel.c`."""
 
-_SOURCE = Path(__file__).with_name("kernel.c")
+_SOURCES = tuple(Path(__file__).with_name(name) for name in ("kernel.c", "segments.c"))
 _FLAGS = ("-O3", "-march=native", "-ffast-math", "-fno-finite-math-only", "-fPIC", "-std=c11", "-fopenmp")
+_NUMBERS = {torch.float32: "f32", torch.bfloat16: "bf16"}
+"""The types of numbers that `segments.c` reads, by their names there."""
+
 _kernel: "Kernel | None" = None
 _asked = False
 
@@ -43,6 +47,12 @@ class Kernel:
         self._forward.argtypes = [pointer, pointer, pointer, long, long, *[integer] * 4]
         self._backward = functions.hyperheat_attend_backward
         self._backward.argtypes = [pointer, pointer, pointer, pointer, long, long, *[integer] * 4]
+        self._max, self._max_backward = {}, {}
+        for dtype, name in _NUMBERS.items():
+            self._max[dtype] = getattr(functions, f"hyperheat_segment_max_{name}")
+            self._max[dtype].argtypes = [*[pointer] * 4, long, long, integer]
+            self._max_backward[dtype] = getattr(functions, f"hyperheat_segment_max_backward_{name}")
+            self._max_backward[dtype].argtypes = [*[pointer] * 6, long, long, integer]
 
     @staticmethod
     def takes(group: Group, table: Tensor, pairs: Tensor, heads: int) -> bool:
@@ -73,6 +83,28 @@ class Kernel:
         arrays = (table.data_ptr(), pairs.data_ptr(), grad_out.data_ptr(), grad.data_ptr())
         _check(self._backward(*arrays, *_shape(table, first, group, heads)))
 
+    @staticmethod
+    def takes_rows(x: Tensor) -> bool:
+        """Whether `segment_max` reads such a table."""
+        return x.dtype in _NUMBERS and x.device.type == "cpu" and x.shape[1] % _LANES == 0
+
+    def segment_max(self, x: Tensor, entries: Tensor, offsets: Tensor) -> Tensor:
+        """For each segment and column the largest entry: [C, D] -> [S, D]; zero where it has none."""
+        x, out = x.contiguous(), x.new_empty(len(offsets) - 1, x.shape[1])
+        arrays = [tensor.data_ptr() for tensor in (x, entries, offsets, out)]
+        self._max[x.dtype](*arrays, *out.shape, torch.get_num_threads())
+        return out
+
+    def segment_max_backward(
+        self, x: Tensor, entries: Tensor, offsets: Tensor, out: Tensor, grad_out: Tensor
+    ) -> Tensor:
+        """The gradient of x [C, D]; entries that tie for the maximum share it."""
+        x, grad_out = x.contiguous(), grad_out.contiguous()
+        grad = torch.empty_like(x)
+        arrays = [tensor.data_ptr() for tensor in (x, entries, offsets, out, grad_out, grad)]
+        self._max_backward[x.dtype](*arrays, *out.shape, torch.get_num_threads())
+        return grad
+
 
 def loaded() -> Kernel | None:
     """The kernel, if it was loaded or the environment asks for it."""
@@ -91,7 +123,7 @@ def load() -> Kernel:
         try:
             _kernel = Kernel(_compiled())
         except OSError as error:
-            raise RuntimeError(f"cannot compile and load the attention kernel: {error}") from error
+            raise RuntimeError(f"cannot compile and load the kernels: {error}") from error
     return _kernel
 
 
@@ -119,11 +151,12 @@ def _compiled() -> Path:
     named = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     if named is None:
         raise RuntimeError(
-            "no C compiler found (tried $CC, cc, gcc, clang); the attention kernel is optional"
+            "no C compiler found (tried $CC, cc, gcc, clang); the compiled kernels are optional"
         )
     compiler = shlex.split(named)
     version = subprocess.run([*compiler, "--version"], capture_output=True, text=True, check=False).stdout
-    key = repr((_SOURCE.read_text(), _FLAGS, version, _openmp(), _processor()))
+    texts = [source.read_text() for source in _SOURCES]
+    key = repr((texts, _FLAGS, version, _openmp(), _processor()))
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hyperheat"
     library = cache / f"kernel-{hashlib.sha256(key.encode()).hexdigest()[:16]}.so"
     if library.exists():
@@ -131,8 +164,10 @@ def _compiled() -> Path:
     cache.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache) as folder:
         built = Path(folder) / "kernel.so"
-        _run([*compiler, *_FLAGS, "-c", str(_SOURCE), "-o", f"{folder}/kernel.o"])
-        _run([*compiler, "-shared", f"{folder}/kernel.o", *_openmp(), "-lm", "-o", str(built)])
+        objects = [f"{folder}/{source.stem}.o" for source in _SOURCES]
+        for source, compiled in zip(_SOURCES, objects, strict=True):
+            _run([*compiler, *_FLAGS, "-c", str(source), "-o", compiled])
+        _run([*compiler, "-shared", *objects, *_openmp(), "-lm", "-o", str(built)])
         built.replace(library)
     return library
 
@@ -157,7 +192,7 @@ def _processor() -> str:
 def _run(command: list[str]) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise RuntimeError(f"{command[0]} cannot compile the attention kernel: {done.stderr.strip()[:500]}")
+        raise RuntimeError(f"{command[0]} cannot compile the kernels: {done.stderr.strip()[:500]}")
 
 
 def _shape(table: Tensor, first: int, group: Group, heads: int) -> tuple[int, ...]:

@@ -11,6 +11,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
+from hyperheat.nn.fast import kernel
 from hyperheat.tensors import PairSums, Segments
 
 __all__ = [
@@ -118,6 +119,12 @@ class _Spread(torch.autograd.Function):
 class _SegmentMax(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, owner: Tensor, entries: Tensor, offsets: Tensor) -> Tensor:
+        compiled = kernel.loaded()
+        ctx.compiled = compiled if compiled is not None and compiled.takes_rows(x) else None
+        if ctx.compiled is not None:
+            largest = ctx.compiled.segment_max(x, entries, offsets)
+            ctx.save_for_backward(x, largest, entries, offsets)
+            return largest
         target = x.new_zeros(len(offsets) - 1, x.shape[1])
         largest = target.scatter_reduce(0, owner[:, None].expand_as(x), x, "amax", include_self=False)
         if ctx.needs_input_grad[0]:
@@ -128,6 +135,9 @@ class _SegmentMax(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+        if ctx.compiled is not None:
+            x, largest, entries, offsets = ctx.saved_tensors
+            return ctx.compiled.segment_max_backward(x, entries, offsets, largest, grad), None, None, None
         is_largest, owner, entries, offsets = ctx.saved_tensors
         maxima = int(offsets.diff().count_nonzero()) * grad.shape[1]
         if int(is_largest.count_nonzero()) > maxima:  # ties are rare, and counting them is not cheap
