@@ -30,12 +30,14 @@ _FUNCTIONS = 60
 """Functions of each, at most."""
 _STEPS = 6
 """Steps in a turn of training."""
+_WIDENING = {"heat": 4, "heat-roles": 2}
+"""How much wider the feed-forward part is than the states, in each recipe."""
 _SIZES = ("64x3x300", "96x4x300", "128x4x300", "128x4x600", "128x4x2000", "192x5x300")
 
 
 @dataclass(frozen=True)
 class Size:
-    """Width, layers, and nodes of the largest function; the feed-forward part is four times as wide as the states."""
+    """Width, layers, and nodes of the largest function."""
 
     dim: int
     layers: int
@@ -54,6 +56,7 @@ class Size:
 class _Turn:
     """What a process is asked to do: make samples, or train at a size."""
 
+    recipe: str = "heat"
     precision: str = "float32"
     size: Size | None = None
 
@@ -62,7 +65,7 @@ class _Turn:
 
 
 def measure_versions(
-    sizes: Sequence[Size], versions: dict[str, tuple[Path, str]], *, repeats: int
+    recipe: str, sizes: Sequence[Size], versions: dict[str, tuple[Path, str]], *, repeats: int
 ) -> Iterator[dict[str, Any]]:
     """Records of making and of training at each size, in samples per second of one core.
 
@@ -76,7 +79,7 @@ def measure_versions(
             name: stack.enter_context(_process(code, corpus)) for name, (code, _) in versions.items()
         }
         for size in (None, *sizes):
-            turns = {name: _Turn(precision, size) for name, (_, precision) in versions.items()}
+            turns = {name: _Turn(recipe, precision, size) for name, (_, precision) in versions.items()}
             rates: dict[str, list[float]] = {name: [] for name in versions}
             for _ in range(repeats + 1):  # the first turn warms up
                 for name, process in processes.items():
@@ -152,7 +155,7 @@ def serve(corpus: str) -> None:
     jobs: dict[_Turn, Any] = {}
     for line in sys.stdin:
         values = json_module.loads(line)
-        turn = _Turn(values["precision"], values["size"] and Size(**values["size"]))
+        turn = _Turn(values["recipe"], values["precision"], values["size"] and Size(**values["size"]))
         rate = _make() if turn.size is None else _train(Path(corpus), turn, jobs)
         sys.stdout.write(f"{rate}\n")
         sys.stdout.flush()
@@ -193,8 +196,9 @@ def _train(corpus: Path, turn: _Turn, jobs: dict[_Turn, Any]) -> float:
 
     if turn not in jobs:
         assert turn.size is not None
-        recipe = RECIPES["heat"]()
-        size = {"dim": turn.size.dim, "layers": turn.size.layers, "ff": 4 * turn.size.dim}
+        recipe = RECIPES[turn.recipe]()
+        ff = _WIDENING[turn.recipe] * turn.size.dim
+        size = {"dim": turn.size.dim, "layers": turn.size.layers, "ff": ff}
         settings = replace(
             recipe, model=replace(recipe.model, **size), largest=turn.size.largest, min_count=1
         )
@@ -219,6 +223,7 @@ def _train(corpus: Path, turn: _Turn, jobs: dict[_Turn, Any]) -> float:
 
 def main(
     *,
+    recipe: Literal["heat", "heat-roles"] = "heat",
     size: list[str] | None = None,
     before: Path | None = None,
     precision: list[Literal["float32", "bfloat16"]] | None = None,
@@ -231,6 +236,8 @@ def main(
 
     Parameters
     ----------
+    recipe
+        What is trained.
     size
         DIMxLAYERSxLARGEST: width, layers, and nodes of the largest function. May be repeated.
     before
@@ -248,7 +255,7 @@ def main(
         if before is not None and not (before / "src" / "hyperheat").is_dir():
             raise ValueError(f"before: expected a checkout of hyperheat, got {before}")
         sizes = [Size.parse(text) for text in size or _SIZES]
-        records = measure_versions(sizes, versions, repeats=repeats)
+        records = measure_versions(recipe, sizes, versions, repeats=repeats)
         columns = {"what": "", "version": "", "per_second": "samples/s", "ratio": "ratio"}
         print_records(records, columns, as_json=json)
     except ValueError as error:

@@ -20,8 +20,11 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("small")
-def test_versions_take_turns_and_are_compared_with_the_first(capsys):
-    bench_training(size=["16x1x200"], before=ROOT, precision=["bfloat16"], repeats=1, json=True)
+@pytest.mark.parametrize("recipe", ["heat", "heat-roles"])
+def test_versions_take_turns_and_are_compared_with_the_first(recipe, capsys):
+    bench_training(
+        recipe=recipe, size=["16x1x200"], before=ROOT, precision=["bfloat16"], repeats=1, json=True
+    )
     records = json.loads(capsys.readouterr().out)
     expected = [
         (what, version) for what in ("making", "training 16x1x200") for version in ("before", "bfloat16")

@@ -11,6 +11,7 @@ from hyperheat.bugs.shards import write_shard
 from hyperheat.cli import app
 from hyperheat.detector.sample import Sample
 from hyperheat.files import file_sha256
+from hyperheat.nn.fast import kernel
 
 
 def write_dataset(folder, samples: list[Sample], splits=("train", "valid", "test")):
@@ -105,3 +106,18 @@ def test_a_wrong_model(capsys, data, tmp_path):
     assert "config.json: not the configuration of a detector" in evaluate(broken)
     message = refusal(capsys, "eval", "--model", run / "best", "--data", data, "--tag", "fix")
     assert "expected one that the data has (none, since its samples have no tags), got 'fix'" in message
+
+
+def test_without_a_compiler_training_says_that_it_is_slower(capsys, data, tmp_path, monkeypatch):
+    kernel.unload()
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("CC", raising=False)
+    small = ["train.max_steps=1", "train.warmup=0", "train.validate_every=1", "train.threads=1"]
+    words = ["bugs", "train", "--data", str(data), "--recipe", "smallest", "--set", *small]
+    app([*words, "--out", str(tmp_path / "run")], result_action="return_value")
+    said = (
+        "no C compiler found for the compiled kernels (tried $CC, cc, gcc, clang): training is slower without"
+    )
+    assert capsys.readouterr().err.splitlines()[0] == said
+    app([*words, "--out", str(tmp_path / "quiet"), "--no-kernel"], result_action="return_value")
+    assert said not in capsys.readouterr().err

@@ -61,21 +61,33 @@ def train(
     resume
         Continue the run in the folder.
     kernel
-        Use the compiled attention kernel; by default if there is a C compiler.
+        Use the compiled kernels; by default if there is a C compiler.
     """
     from hyperheat.bugs.recipes import RECIPES
     from hyperheat.bugs.training import train_detector
     from hyperheat.configuration import settings_from_recipe
-    from hyperheat.nn.fast import kernel as attention
 
     try:
         settings = settings_from_recipe(RECIPES, recipe, set)
-        attention.use(kernel)
+        _use_kernels(kernel)
         outcome = train_detector(settings, data, out, real=real, start=start, resume=resume)
     except (ValueError, OSError, ImportError, RuntimeError) as error:
         fail(error)
     if outcome.ended_by == "signal":
         raise SystemExit(130)
+
+
+def _use_kernels(wanted: bool | None) -> None:
+    """Load the compiled kernels, or say why they are missing if nobody asked for them."""
+    from hyperheat.nn.fast import kernel
+
+    if wanted is not None:
+        kernel.use(wanted)
+        return
+    try:
+        kernel.load()
+    except RuntimeError as error:
+        sys.stderr.write(f"{error}: training is slower without\n")
 
 
 def evaluate(

@@ -106,9 +106,9 @@ def _tools() -> Iterator[_Fact]:
     found = shutil.which(shlex.split(named)[0]) if named else None
     yield _Fact(
         about="compiler",
-        text=f"{found}, for the attention kernel of training"
+        text=f"{found}, for the kernels of training"
         if found
-        else "none (tried $CC, cc, gcc, clang); training works without the attention kernel, but slower",
+        else "none (tried $CC, cc, gcc, clang); training works without its kernels, but slower",
     )
     git = shutil.which("git")
     yield _Fact(about="git", text=git or "none; needed for --since and fix --write")

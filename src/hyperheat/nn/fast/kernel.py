@@ -150,9 +150,7 @@ def unload() -> None:
 def _compiled() -> Path:
     named = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     if named is None:
-        raise RuntimeError(
-            "no C compiler found (tried $CC, cc, gcc, clang); the compiled kernels are optional"
-        )
+        raise RuntimeError("no C compiler found for the compiled kernels (tried $CC, cc, gcc, clang)")
     compiler = shlex.split(named)
     version = subprocess.run([*compiler, "--version"], capture_output=True, text=True, check=False).stdout
     texts = [source.read_text() for source in _SOURCES]
