@@ -8,7 +8,7 @@ import pytest
 from tests.detector.test_network import SAMPLES, VOCAB, detector, exported
 from tests.hostile.models import relist
 
-from hyperheat.bugs.export import export_detector, facts_of_corpus
+from hyperheat.bugs.export import export_detector, facts_of_corpora
 from hyperheat.bugs.trained_detector import DetectorConfig, load_trained, new_detector, save_trained
 from hyperheat.cli.bugs import export
 from hyperheat.detector import Scorer
@@ -140,10 +140,10 @@ def test_the_command_writes_a_card_of_facts(tmp_path, capsys):
     (corpus / "manifest.json").write_text(json.dumps({"counts": counts}))
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "calibration.json").write_text("{}")  # of another model
-    export(model=tmp_path / "best", out=tmp_path / "out", data=corpus, licence="MIT")
+    export(model=tmp_path / "best", out=tmp_path / "out", data=(corpus, corpus), licence="MIT")
     assert f"{made.parameters:,} parameters" in capsys.readouterr().out
     card = (tmp_path / "out" / "MODEL_CARD.md").read_text()
-    assert "| Trained on | 1,200 samples from 3 packages, 1,000 of them with a planted bug |" in card
+    assert "| Trained on | 2,400 samples from 6 packages, 2,000 of them with a planted bug |" in card
     assert f"| Parameters | {made.parameters:,} |" in card
     assert not (tmp_path / "out" / "calibration.json").exists()
     assert Scorer.load(tmp_path / "out").parameters == made.parameters
@@ -159,4 +159,4 @@ def test_the_command_says_what_is_wrong_in_one_line(tmp_path, capsys):
     )
     (tmp_path / "manifest.json").write_text("[]")
     with pytest.raises(ValueError, match="not the manifest of a corpus"):
-        facts_of_corpus(tmp_path)
+        facts_of_corpora([tmp_path])

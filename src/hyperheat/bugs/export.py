@@ -3,7 +3,7 @@
 A run writes the same folders, without the card and in float32; `detector.manifest` says what is in them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +19,7 @@ from hyperheat.files import parse_json, write_whole_text
 from hyperheat.nn import HeatConfig, RoleConfig
 from hyperheat.rewrites import KINDS
 
-__all__ = ["Precision", "export_detector", "facts_of_corpus"]
+__all__ = ["Precision", "export_detector", "facts_of_corpora"]
 
 Precision = Literal["float32", "float16"]
 
@@ -47,18 +47,23 @@ def export_detector(
     write_whole_text(folder / MODEL_CARD, _card(detector, folder, facts, licence, precision))
 
 
-def facts_of_corpus(folder: str | Path) -> dict[str, str]:
-    """What the model card says of the samples that a model was trained on, from the corpus' manifest."""
-    path = Path(folder) / "manifest.json"
-    try:
-        counts = parse_json(path.read_text(encoding="utf-8"))["counts"]
-        packages, samples = counts["packages"]["train"], counts["samples"]["train"]
-        clean = counts["kinds"]["train"].get("clean", 0)
-    except (ValueError, TypeError, KeyError) as error:
-        raise ValueError(f"{path}: not the manifest of a corpus: {error!r}") from error
+def facts_of_corpora(folders: Sequence[str | Path]) -> dict[str, str]:
+    """What the model card says of the samples that a model was trained on, from the manifests of its corpora."""
+    counts = [_counts(Path(folder) / "manifest.json") for folder in folders]
+    packages, samples, clean = (sum(column) for column in zip(*counts, strict=True))
     return {
         "Trained on": f"{samples:,} samples from {packages:,} packages, {samples - clean:,} of them with a planted bug",
     }
+
+
+def _counts(path: Path) -> tuple[int, int, int]:
+    """Packages, samples, and samples without a bug of the training split."""
+    try:
+        counts = parse_json(path.read_text(encoding="utf-8"))["counts"]
+        clean = counts["kinds"]["train"].get("clean", 0)
+        return counts["packages"]["train"], counts["samples"]["train"], clean
+    except (ValueError, TypeError, KeyError) as error:
+        raise ValueError(f"{path}: not the manifest of a corpus: {error!r}") from error
 
 
 def _card(

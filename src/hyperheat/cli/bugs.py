@@ -179,7 +179,7 @@ def export(
     *,
     model: Path,
     out: Path,
-    data: Path | None = None,
+    data: Annotated[tuple[Path, ...], Parameter(consume_multiple=True, negative="")] = (),
     licence: str = "MIT",
     precision: Literal["float32", "float16"] = "float32",
 ) -> None:
@@ -194,18 +194,18 @@ def export(
     out
         The output folder; an earlier export in it is replaced.
     data
-        The folder of samples that the model was trained on, whose counts go into the model card.
+        The folders of samples that the model was trained on, whose counts go into the model card.
     licence
         The licence of the weights, for the model card.
     precision
         How weights are stored; float16 halves the file and moves log-probabilities by about 0.001.
     """
-    from hyperheat.bugs.export import export_detector, facts_of_corpus
+    from hyperheat.bugs.export import export_detector, facts_of_corpora
     from hyperheat.bugs.trained_detector import load_trained
     from hyperheat.detector.manifest import WEIGHTS
 
     try:
-        facts = facts_of_corpus(data) if data is not None else {}
+        facts = facts_of_corpora(data) if data else {}
         detector = load_trained(model)
         export_detector(detector, out, facts=facts, licence=licence, precision=precision)
     except (ValueError, OSError) as error:
