@@ -5,6 +5,7 @@ import shutil
 
 import numpy as np
 import pytest
+import torch
 from tests.detector.test_network import SAMPLES, VOCAB, detector, exported
 from tests.hostile.models import relist
 
@@ -95,6 +96,11 @@ def test_the_old_format_is_refused(copy):
     )
     (copy / "manifest.json").write_text(json.dumps(manifest | {"version": 3}))
     assert "expected version 2 of the format, got 3" in refusal(copy)
+
+
+def test_weights_in_float16_are_computed_with_in_float32(tmp_path):
+    exported(detector(), tmp_path, precision="float16")
+    assert {p.dtype for p in load_trained(tmp_path).model.parameters()} == {torch.float32}
 
 
 @pytest.mark.parametrize(

@@ -117,5 +117,5 @@ def load_trained(folder: str | Path) -> TrainedDetector:
         raise ValueError(f"{path}: not the configuration of a detector: {error}") from error
     detector = new_detector(config, Vocabulary.load(folder / "vocab.json"))
     load_weights(detector.model, folder / WEIGHTS)
-    detector.model.eval()
+    detector.model.float().eval()  # weights that are stored in float16 are computed with in float32
     return detector
