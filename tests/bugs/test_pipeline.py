@@ -117,6 +117,12 @@ def test_several_corpora_are_one(corpus, tmp_path):
     assert len(batches) > len(np.concatenate(one.batches(0)))
     assert sorted(batches) == list(range(len(batches)))
     assert not both._curriculum.real.any()
+    manifest = json.loads((other / "manifest.json").read_text())
+    manifest["shards"] = [shard for shard in manifest["shards"] if shard["split"] == "train"]
+    (other / "manifest.json").write_text(json.dumps(manifest))
+    assert np.array_equal(np.concatenate(BugJob(settings, [corpus, other]).batches(0)), batches)
+    with pytest.raises(ValueError, match=r"other: expected samples in the split 'valid', got none"):
+        BugJob(settings, other)
     with pytest.raises(ValueError, match="several corpora works with encoders of hypergraphs only"):
         BugJob(RECIPES["gnn"](), [corpus, other])
 

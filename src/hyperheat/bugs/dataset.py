@@ -13,7 +13,7 @@ from hyperheat.detector.sample import TEXTS, Sample
 from hyperheat.files import file_sha256, parse_json
 from hyperheat.rewrites import KINDS
 
-__all__ = ["HEAD", "SPLITS", "Dataset", "draw_indices", "read_manifest", "stream_samples"]
+__all__ = ["HEAD", "SPLITS", "Dataset", "draw_indices", "no_samples", "read_manifest", "stream_samples"]
 
 SPLITS = ("train", "valid", "test")
 
@@ -31,6 +31,8 @@ class Dataset:
     def __init__(self, folder: str | Path, split: str, *, pairs: bool = True) -> None:
         folder = Path(folder)
         shards = _shards_of(folder, split)
+        if not any(shard["samples"] for shard in shards):
+            raise no_samples(folder, split)
         self.folder, self.split = folder, split
         self.hashes = [shard["sha256"] for shard in shards]
         self._shards = [_read_shard(folder, shard, pairs=pairs) for shard in shards if shard["samples"]]
@@ -71,16 +73,18 @@ def stream_samples(folder: Path, split: str, *, pairs: bool = True) -> Iterator[
 
 
 def _shards_of(folder: Path, split: str) -> list[dict[str, Any]]:
-    """The shards of a split, which must have samples."""
+    """The shards of a split."""
     if split not in SPLITS:
         raise ValueError(f"split: expected one of {', '.join(SPLITS)}, got {split!r}")
-    shards = [shard for shard in read_manifest(folder)["shards"] if shard["split"] == split]
-    if not any(shard["samples"] for shard in shards):
-        raise ValueError(
-            f"{folder}: expected samples in the split {split!r}, got none; packages are split as a whole, and "
-            "so are the files of few packages, so that a corpus needs several files"
-        )
-    return shards
+    return [shard for shard in read_manifest(folder)["shards"] if shard["split"] == split]
+
+
+def no_samples(folder: str | Path, split: str) -> ValueError:
+    """The error of a split without samples."""
+    return ValueError(
+        f"{folder}: expected samples in the split {split!r}, got none; packages are split as a whole, and "
+        "so are the files of few packages, so that a corpus needs several files"
+    )
 
 
 def draw_indices(count: int, limit: int) -> list[int]:

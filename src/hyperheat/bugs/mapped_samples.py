@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from hyperheat.bugs.dataset import read_manifest, stream_samples
+from hyperheat.bugs.dataset import no_samples, read_manifest, stream_samples
 from hyperheat.detector.batch import BugBatch, JoinedCandidates, collate_candidates
 from hyperheat.detector.sample import NO_BUG, Sample
 from hyperheat.hypergraph.graph import running_sum
@@ -88,12 +88,14 @@ class EncodedStrings:
 
 
 class MappedSamples:
-    """The samples of one split of one or more folders, numbered one folder after the other."""
+    """The samples of one split of one or more folders, numbered one folder after the other; some may have none."""
 
     def __init__(self, folders: str | Path | Sequence[str | Path], split: str) -> None:
         folders = [folders] if isinstance(folders, str | Path) else folders
         self._parts = [_Part(_prepare(Path(folder), split)) for folder in folders]
         self._first = running_sum([len(part) for part in self._parts])
+        if not len(self):
+            raise no_samples(", ".join(map(str, folders)), split)
         self._first_string = running_sum([part.num_strings for part in self._parts])
         self.hashes = [sha256 for part in self._parts for sha256 in part.hashes]
         self.sizes = np.concatenate([part.sizes for part in self._parts])
