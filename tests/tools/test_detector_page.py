@@ -41,7 +41,10 @@ def run(tmp_path):
         {
             "train": train,
             "job": {
-                "largest": 300, "dense_steps": 5, "clean_per_real": 8.0, "planted_per_real": 4.0,
+                "largest": 300,
+                "dense_steps": 5,
+                "clean_per_real": 8.0,
+                "planted_per_real": 4.0,
                 "shards": ["a", "b"],
             },
         },
