@@ -343,7 +343,7 @@ def test_what_another_corpus_holds_is_left_out(built: Path, tmp_path: Path):
     assert manifest["counts"]["dropped"]["functions: duplicate"] == 1
     assert manifest["counts"]["dropped"]["files: near-duplicate"] == 7
     assert manifest["settings"]["beside"] == [sha256((built / "manifest.json").read_bytes()).hexdigest()]
-    with pytest.raises(CorpusError, match="this corpus was started with beside = 1 names, not None"):
+    with pytest.raises(CorpusError, match="this corpus was started with beside = 1 corpora, not None"):
         build_corpus(source_packages(project), tmp_path / "out", settings, workers=1)
 
 

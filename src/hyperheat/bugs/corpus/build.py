@@ -130,7 +130,7 @@ def _begin(
         flat, flat_before = ({**r, **r["settings"]} for r in (record, before))
         for key in sorted((flat.keys() | flat_before.keys()) - {"settings"}):
             if flat.get(key) != flat_before.get(key):
-                before_value, value = (_brief(r.get(key)) for r in (flat_before, flat))
+                before_value, value = (_brief(key, r.get(key)) for r in (flat_before, flat))
                 raise CorpusError(
                     f"{space.out}: this corpus was started with {key} = {before_value}, not {value}; choose another folder"
                 )
@@ -215,10 +215,11 @@ def _requirement(package: Package) -> str:
     return f"{package.name}=={package.version}" if package.version else package.name
 
 
-def _brief(value: Any) -> str:
+def _brief(key: str, value: Any) -> str:
     if isinstance(value, dict):
         return "those of other bugs"
-    return f"{len(value)} names" if isinstance(value, list) else str(value)
+    unit = "corpora" if key == "beside" else "names"
+    return f"{len(value)} {unit}" if isinstance(value, list) else str(value)
 
 
 # The two passes over one package, which any process on any machine can run: all they share is the folder.
