@@ -84,7 +84,7 @@ def measure_check(
         "changed_after": {step: round(medians["changed"] - medians[step], 3) for step in ("start", "ready")},
         "over_pylint": round(medians["cold"] / medians["pylint"], 3) if pylint else None,
         "peak_mb": {step: peak and round(peak) for step, peak in peaks.items()},
-        "before": {"seconds": earlier[0], "peak_mb": round(peak[versions[1]] or 0)} if earlier else None,
+        **({"before": {"seconds": earlier[0], "peak_mb": round(peak[versions[1]] or 0)}} if earlier else {}),
     }
 
 
@@ -246,7 +246,7 @@ def _table(content: dict[str, Any]) -> str:
     for step, seconds in content["seconds"].items():
         peak = content["peak_mb"].get(step)
         rows.append(f"{STEPS[step]:<28} {seconds:>8.2f} s" + (f"  {peak:>7,} MB" if peak else ""))
-    if earlier := content["before"]:
+    if earlier := content.get("before"):
         rows.append("")
         for step, seconds in earlier["seconds"].items():
             peak = f"  {earlier['peak_mb']:>7,} MB" if step == "cold" else ""
