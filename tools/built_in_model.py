@@ -16,4 +16,4 @@ def earlier_note(weights: str) -> list[str]:
     """A paragraph for figures that were measured with other weights than those in the package."""
     if is_built_in(weights):
         return []
-    return [f"Measured with an earlier state of the built-in detector, weights {weights[:8]}.", ""]
+    return [f"Measured with an earlier built-in detector, weights {weights[:8]}.", ""]

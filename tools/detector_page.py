@@ -98,10 +98,7 @@ def detector_section(steps: Sequence[dict[str, Any]]) -> list[str]:
         "",
         "The curve is measured during training, on functions of at most 600 nodes of the validation packages of the corpus.",
         "",
-        "The last step was tried with two mixes. Each kept the state with the lowest loss on these released bugs, here after 1,200 of its 2,793",
-        "steps: from then on it learnt the real bugs by heart. The mix that found more of them at 10 and at 3 alarms was taken, so the figures of",
-        "the last step may flatter it. Its *joint* on planted bugs is lower because it has learnt from many clean functions that bugs are rare.",
-        "",
+        *(line for step in steps if step.get("note") for line in (step["note"], "")),
         "The log of all runs is `detector.json`; its last step has the weights of the package.",
         "",
     ]
@@ -150,10 +147,12 @@ def main() -> None:
     parser.add_argument("--run", type=Path)
     parser.add_argument("--planted", type=Path, required=True)
     parser.add_argument("--released", type=Path, required=True)
+    parser.add_argument("--note", help="a paragraph about how the step was chosen")
     arguments = parser.parse_args()
     steps = json.loads(LOG.read_text(encoding="utf-8")) if LOG.exists() else []
     try:
-        steps.append(read_step(arguments.name, arguments.run, arguments.planted, arguments.released))
+        step = read_step(arguments.name, arguments.run, arguments.planted, arguments.released)
+        steps.append(step if arguments.note is None else {**step, "note": arguments.note})
     except ValueError as error:
         parser.error(str(error))
     write_json(LOG, steps)

@@ -121,8 +121,8 @@ def _which(evaluation: dict[str, Any]) -> str:
     if is_built_in(evaluation["weights_sha256"]):
         return f"It is the one that comes with the package ({described})."
     return (
-        f"It is an earlier state of the one that comes with the package ({described}), which has been trained further since and "
-        "will be measured here when that has ended."
+        f"It is an earlier detector than the one that comes with the package ({described}), whose training goes on and which will be "
+        "measured here when that has ended."
     )
 
 

@@ -93,7 +93,9 @@ def test_the_section_has_a_row_for_each_step_and_the_hours_of_all(tmp_path, run)
         read_step("before", None, planted, released),
         *(read_step(name, run, planted, released) for name in ("one", "two")),
     ]
+    steps[-1]["note"] = "The better of two."
     lines = detector_section(steps)
+    assert lines.count("The better of two.") == 1
     rows = [line for line in lines if line.startswith("|")][2:]
     assert [row.split("|")[1].strip() for row in rows] == ["before", "one", "two"]
     assert (
