@@ -54,6 +54,28 @@ def test_a_tiny_model_learns_its_bugs_by_heart(corpus, run):
     assert found.finding.all()
 
 
+@pytest.mark.parametrize("odds", [1e-9, 0.2, 30.0, 1e9])
+def test_odds_of_a_bug_are_multiplied_and_nothing_else(corpus, run, odds):
+    detector = load_trained(max((run / "checkpoints").iterdir()))
+    data = Dataset(corpus, "train", pairs=False)
+    (_, before), *_ = answer_all(detector, list(data), data.sizes(), budget=10**9)
+    (_, after), *_ = answer_all(detector, list(data), data.sizes(), budget=10**9, bug_odds=odds)
+    still = ~before.alarm & ~after.alarm
+    was = before.probability[still]
+    np.testing.assert_allclose(after.probability[still], was / (was + odds * (1 - was)))
+    for name in ("kind", "repaired", "finding"):
+        np.testing.assert_array_equal(getattr(after, name), getattr(before, name))
+    if odds < 1:
+        assert (before.alarm | ~after.alarm).all()
+    else:
+        assert (after.alarm | ~before.alarm).all()
+    if odds == 1e9:
+        assert after.alarm.all()
+        assert measure(after).joint == pytest.approx(before.finding.sum() / len(before), abs=0.05)
+    if odds == 1e-9:
+        assert not after.alarm.any()
+
+
 def test_a_detector_with_roles_learns_and_goes_on_to_the_bit(corpus, tmp_path):
     settings = RECIPES["heat-roles"]()
     changed = {"max_steps": 40, "validate_every": 40, "threads": 1, "lr": 3e-3, "warmup": 5, "log_every": 1}

@@ -31,39 +31,46 @@ def answer_all(
     sizes: Sequence[int],
     *,
     budget: int = 12_000,
+    bug_odds: float = 1.0,
 ) -> Iterator[tuple[list[int], Answers]]:
-    """The answers to all samples, batch by batch, with the numbers of the samples in each."""
+    """The answers to all samples, batch by batch, with the numbers of the samples in each.
+
+    The odds of a bug are multiplied by `bug_odds`: what the detector would say were bugs so many times as frequent as
+    in its training.
+    """
     order = np.argsort(sizes, kind="stable")  # batches of equal sizes waste least
     sampler = BudgetSampler(sizes=[sizes[i] for i in order], budget=budget, shuffle=False)
     for batch in sampler.batches():
         indices = [int(order[i]) for i in batch]
         chosen = [samples[i] for i in indices]
         if isinstance(detector, Scorer):
-            yield indices, answer_exported(detector, chosen)
+            yield indices, answer_exported(detector, chosen, bug_odds)
         else:
-            yield indices, answer(detector, chosen)
+            yield indices, answer(detector, chosen, bug_odds)
 
 
-def answer_exported(scorer: Scorer, samples: Sequence[Sample]) -> Answers:
+def answer_exported(scorer: Scorer, samples: Sequence[Sample], bug_odds: float = 1.0) -> Answers:
     """The answers of an exported detector to one batch of samples; those that it cannot read are marked."""
 
     def ask(readable: list[Sample]) -> Answers:
-        return _answers(_kinds(readable), _join_scores(readable, scorer.score(readable)))
+        return _answers(_kinds(readable), _join_scores(readable, scorer.score(readable)), bug_odds)
 
     return _answer_readable(samples, scorer.problem, ask)
 
 
-def answer(detector: TrainedDetector, samples: Sequence[Sample]) -> Answers:
+def answer(detector: TrainedDetector, samples: Sequence[Sample], bug_odds: float = 1.0) -> Answers:
     """The answers to one batch of samples; those that the detector cannot read are marked."""
 
     def ask(readable: list[Sample]) -> Answers:
         batch = collate_samples(readable, detector.view, detector.vocab)
-        return answer_batch(detector, batch, _kinds(readable))
+        return answer_batch(detector, batch, _kinds(readable), bug_odds)
 
     return _answer_readable(samples, detector.view.problem, ask)
 
 
-def answer_batch(detector: TrainedDetector, batch: BugBatch[Any], kinds: np.ndarray) -> Answers:
+def answer_batch(
+    detector: TrainedDetector, batch: BugBatch[Any], kinds: np.ndarray, bug_odds: float = 1.0
+) -> Answers:
     """The answers to a batch of samples with bugs of these kinds."""
     batch = batch.to_torch(next(detector.model.parameters()).device)
     with torch.inference_mode():
@@ -76,7 +83,8 @@ def answer_batch(detector: TrainedDetector, batch: BugBatch[Any], kinds: np.ndar
         "true_choice": batch.true_choice,
         "true_rewrite": batch.true_rewrite,
     }
-    return _answers(kinds, _Scored(**{name: column.cpu().numpy() for name, column in columns.items()}))
+    scored = _Scored(**{name: column.cpu().numpy() for name, column in columns.items()})
+    return _answers(kinds, scored, bug_odds)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,9 +124,10 @@ def _join_scores(samples: Sequence[Sample], scores: Sequence[SampleScores]) -> _
     )
 
 
-def _answers(kinds: np.ndarray, scored: _Scored) -> Answers:
+def _answers(kinds: np.ndarray, scored: _Scored, bug_odds: float) -> Answers:
     num_samples, num_locations = len(scored.true_choice), len(scored.sample_of)
-    located, no_bug = np.split(scored.choices, [num_locations])
+    choices = _with_odds(scored, bug_odds)
+    located, no_bug = np.split(choices, [num_locations])
     best_location = _best(located, scored.sample_of, num_samples)
     best_rewrite = _best(scored.rewrites, scored.location_of, num_locations)
     alarm = located[best_location] > no_bug
@@ -127,7 +136,7 @@ def _answers(kinds: np.ndarray, scored: _Scored) -> Answers:
     joint = located[scored.location_of] + scored.rewrites
     best = _best(joint, scored.sample_of[scored.location_of], num_samples)
     is_buggy = scored.true_choice < num_locations
-    loss = -scored.choices[scored.true_choice]
+    loss = -choices[scored.true_choice]
     loss[is_buggy] -= scored.rewrites[scored.true_rewrite]
     repaired, finding = np.zeros(num_samples, bool), np.zeros(num_samples, bool)
     repaired[is_buggy] = best_rewrite[scored.true_choice[is_buggy]] == scored.true_rewrite
@@ -138,11 +147,21 @@ def _answers(kinds: np.ndarray, scored: _Scored) -> Answers:
         alarm=alarm,
         located=choice == scored.true_choice,
         repaired=repaired,
-        probability=np.exp(scored.choices[choice]),
+        probability=np.exp(choices[choice]),
         confidence=np.exp(joint[best]),
         finding=finding,
         loss=loss,
     )
+
+
+def _with_odds(scored: _Scored, bug_odds: float) -> np.ndarray:
+    """The choices after the odds of a bug in each sample are multiplied by a factor."""
+    if bug_odds == 1:
+        return scored.choices
+    located, no_bug = np.split(scored.choices, [len(scored.sample_of)])
+    none = np.exp(no_bug)
+    total = np.log(none + bug_odds * (1 - none))
+    return np.concatenate([located + np.log(bug_odds) - total[scored.sample_of], no_bug - total])
 
 
 def _best(scores: np.ndarray, owner: np.ndarray, segments: int) -> np.ndarray:

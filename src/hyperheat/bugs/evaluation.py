@@ -75,15 +75,18 @@ def evaluate(
     data: Dataset,
     indices: list[int] | None = None,
     progress: Callable[[int, int], None] | None = None,
+    *,
+    bug_odds: float = 1.0,
 ) -> Evaluation:
-    """Ask the detector about all samples, or those with the given numbers."""
+    """Ask the detector about all samples, or those with the given numbers; `answer_all` says what `bug_odds` are."""
     sizes = data.sizes()
     indices = list(range(len(data))) if indices is None else indices
     if not indices:
         raise ValueError("samples: expected at least one, got none")
     samples = [data[index] for index in indices]
     parts, order = [], []
-    for batch, answers in answer_all(detector, samples, [sizes[index] for index in indices]):
+    asked = answer_all(detector, samples, [sizes[index] for index in indices], bug_odds=bug_odds)
+    for batch, answers in asked:
         parts.append(answers)
         order += batch
         if progress is not None:
@@ -98,14 +101,16 @@ def evaluate(
     )
 
 
-def ask_about_clean(detector: TrainedDetector | Scorer, data: Dataset) -> Answers:
+def ask_about_clean(
+    detector: TrainedDetector | Scorer, data: Dataset, *, bug_odds: float = 1.0
+) -> Answers:
     """What the detector says of the samples without a bug."""
     clean = [index for index, sample in enumerate(data) if sample.kind == CLEAN]
     if not clean:
         raise ValueError(
             f"{data.folder}: expected functions without a bug in the split {data.split!r}, got none"
         )
-    return evaluate(detector, data, clean).answers
+    return evaluate(detector, data, clean, bug_odds=bug_odds).answers
 
 
 def count_tiers(

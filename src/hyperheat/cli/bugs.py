@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 
 _Positive = Annotated[int, Parameter(validator=validators.Number(gte=1))]
+_Factor = Annotated[float, Parameter(validator=validators.Number(gt=0))]
 _YEARS = 2
 
 
@@ -99,6 +100,7 @@ def evaluate(
     without: Annotated[tuple[str, ...], Parameter(consume_multiple=True)] = (),
     limit: _Positive | None = None,
     clean: Path | None = None,
+    bug_odds: _Factor = 1.0,
     threads: _Positive | None = None,
     png: Path | None = None,
     json: bool = False,
@@ -122,6 +124,9 @@ def evaluate(
     clean
         A folder that bugs corpus wrote: what share of the bugs is found at 100, 30, 10, 3 and 1 alarms per 1,000 of its
         functions without a bug, those of the same split.
+    bug_odds
+        Multiply the odds of a bug by this: above 1 for a detector that was trained on data with fewer bugs than this data
+        has. Choose it on other data than what is reported. The tiers of a calibrated detector are counted only without it.
     threads
         The number of threads of torch; by default, as many as it chooses.
     png
@@ -152,20 +157,27 @@ def evaluate(
                 samples,
                 chosen,
                 lambda done, total: progress.show(done / total, f"{done:,} of {total:,} samples"),
+                bug_odds=bug_odds,
             )
         recall, functions = {}, 0
         if clean is not None:
-            quiet = ask_about_clean(detector, Dataset(clean, split, pairs=needs_pairs))
+            quiet = ask_about_clean(detector, Dataset(clean, split, pairs=needs_pairs), bug_odds=bug_odds)
             recall, functions = recall_at_alarms(evaluation.answers, quiet), len(quiet.kind)
         tiers = {}
-        if calibration is not None:
+        if calibration is not None and bug_odds == 1:
             tiers = count_tiers(evaluation.answers, [samples[index] for index in chosen], calibration)
         if png is not None:
             draw({model.resolve().parent.name: evaluation}, png)
     except (ValueError, OSError, ImportError) as error:
         fail(error)
     if json:
-        options = {"split": split, "tag": list(tag), "without": list(without), "limit": limit}
+        options = {
+            "split": split,
+            "tag": list(tag),
+            "without": list(without),
+            "limit": limit,
+            "bug_odds": bug_odds,
+        }
         facts = {"weights_sha256": weights, **({"tiers": tiers} if tiers else {})}
         if recall:
             facts |= {"clean": str(clean), "clean_functions": functions, "recall_at_alarms": recall}
