@@ -2,9 +2,9 @@
 
     python tools/detector_page.py --name "bugs by habit" --run RUNS/habit --planted planted.json --released released.json
 
-adds a step: a run of `hyperheat bugs train` that began with the weights of the step before, and the outputs of
-`hyperheat bugs eval --json` on planted bugs and of `--clean CORPUS --json` on released bugs with their repaired functions,
-all of validation packages. Without `--run`, only the evaluations of a detector are added, for comparison.
+adds a step: a run of `hyperheat bugs train` that began with the weights of the step before, or several that were averaged,
+and the outputs of `hyperheat bugs eval --json` on planted bugs and of `--clean CORPUS --json` on released bugs with their
+repaired functions, all of validation packages. Without `--run`, only the evaluations of a detector are added, for comparison.
 """
 
 import argparse
@@ -27,36 +27,48 @@ _FIGURES = ("joint", "repair", "false_alarms", "found", "quiet")
 _RATES = ("100", "30", "10", "3")
 
 
-def read_step(name: str, run: Path | None, planted: Path, released: Path) -> dict[str, Any]:
-    """What a run did and what it reached."""
+def read_step(name: str, runs: Sequence[Path], planted: Path, released: Path) -> dict[str, Any]:
+    """What one run did, or several that were averaged, and what was reached."""
     evaluations = {"planted": read_json(planted), "released": read_json(released)}
     for data, evaluation in evaluations.items():
         if evaluation["split"] != "valid":
             raise ValueError(f"{data}: expected figures of the split valid, got {evaluation['split']}")
     step: dict[str, Any] = {"name": name, "samples": 0, "core_minutes": 0.0, "settings": {}, "curve": []}
-    if run is not None:
-        log, described = read_metrics(run / "metrics.jsonl"), read_json(run / "settings.json")
-        kept = {
-            key: described["train"][key]
-            for key in ("lr", "schedule", "precision", "seed", "batches_per_step")
-        }
-        chosen = ("largest", "dense_steps", "clean_per_real", "planted_per_real")
-        step["settings"] = {
-            **{key: described["job"][key] for key in chosen},
-            **kept,
-            "shards": len(described["job"]["shards"]),
-        }
-        step |= {"samples": round(log[-1]["samples"]), "core_minutes": round(log[-1]["core_seconds"] / 60, 1)}
-        step["curve"] = [
-            {"samples": round(record["samples"]), "minutes": record["core_seconds"] / 60, **record["valid"]}
-            for record in thin([record for record in log if "valid" in record])
-        ]
+    if runs:
+        logs = [read_metrics(run / "metrics.jsonl") for run in runs]
+        settings = [_settings(read_json(run / "settings.json")) for run in runs]
+        step["settings"] = settings[0] if len(runs) == 1 else settings
+        step["samples"] = round(sum(log[-1]["samples"] for log in logs))
+        step["core_minutes"] = round(sum(log[-1]["core_seconds"] for log in logs) / 60, 1)
+        validated = [[record for record in log if "valid" in record] for log in logs]
+        step["curve"] = [_together(records) for records in thin(list(zip(*validated, strict=False)))]
     figures = {
         data: {key: evaluation["all"][key] for key in ("samples", "buggy", *_FIGURES)}
         for data, evaluation in evaluations.items()
     }
     quiet = {key: evaluations["released"][key] for key in ("clean_functions", "recall_at_alarms")}
     return {**step, "weights_sha256": evaluations["planted"]["weights_sha256"], **figures, **quiet}
+
+
+def _settings(described: dict[str, Any]) -> dict[str, Any]:
+    """What a run was made with."""
+    chosen = ("largest", "dense_steps", "clean_per_real", "planted_per_real")
+    trained = ("lr", "schedule", "precision", "seed", "batches_per_step")
+    return {
+        **{key: described["job"][key] for key in chosen},
+        **{key: described["train"][key] for key in trained},
+        "shards": len(described["job"]["shards"]),
+    }
+
+
+def _together(records: Sequence[dict[str, Any]]) -> dict[str, float]:
+    """One point of the curve: the mean figures of runs that go on side by side, after all that they have seen."""
+    figures = {key: [record["valid"][key] for record in records] for key in records[0]["valid"]}
+    return {
+        "samples": round(sum(record["samples"] for record in records)),
+        "minutes": sum(record["core_seconds"] for record in records) / 60,
+        **{key: sum(values) / len(values) for key, values in figures.items()},
+    }
 
 
 def detector_section(steps: Sequence[dict[str, Any]]) -> list[str]:
@@ -76,7 +88,7 @@ def detector_section(steps: Sequence[dict[str, Any]]) -> list[str]:
     return [
         "## The built-in detector, step by step",
         "",
-        f"Each step begins with the weights of the one before; together they took {hours:.1f} hours of a core, one run each. All figures",
+        f"Each step begins with the weights of the one before; together they took {hours:.1f} hours of a core. All figures",
         "are of validation packages and for comparing steps only: planted bugs, drawn evenly "
         f"({number(last['planted']['samples'])} samples), and {number(last['released']['buggy'])} released",
         "bugs with as many fixed functions. *found*: the best finding is right, even where no bug is more probable. *quiet*: found by findings",
@@ -144,7 +156,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--name", required=True)
-    parser.add_argument("--run", type=Path)
+    parser.add_argument("--run", type=Path, nargs="+", default=[])
     parser.add_argument("--planted", type=Path, required=True)
     parser.add_argument("--released", type=Path, required=True)
     parser.add_argument("--note", help="a paragraph about how the step was chosen")

@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # also when a test runs this fil
 
 from check_page import check_page
 from detector_page import detector_section
+from held_out_section import held_out_section
 from kg_page import kg_page
 from lsp_section import lsp_section
 from released_page import released_section
@@ -156,6 +157,7 @@ def bugs_page(folder: Path = FOLDER) -> str:
             "",
             *_bugs_results(rows, details, "heldout", "Held-out packages"),
             *_bugs_results(rows, details, "realbugs", "Real fixes"),
+            *(held_out_section(_read("held-out", folder)) if (folder / "held-out.json").exists() else ()),
             *(released_section(_read("released", folder)) if (folder / "released.json").exists() else ()),
             *(detector_section(_read("detector", folder)) if (folder / "detector.json").exists() else ()),
             *(trials_section(_read("trials", folder)) if (folder / "trials.json").exists() else ()),

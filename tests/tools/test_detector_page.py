@@ -61,7 +61,7 @@ def run(tmp_path):
 def test_a_step_tells_what_was_trained_for_how_long_and_what_came_of_it(tmp_path, run):
     planted = evaluation(tmp_path / "planted.json")
     released = evaluation(tmp_path / "released.json", samples=500, buggy=250)
-    step = read_step("many bugs", run, planted, released)
+    step = read_step("many bugs", [run], planted, released)
     assert (step["samples"], step["core_minutes"], step["weights_sha256"]) == (800, 2.0, "abc")
     assert step["settings"] == {
         "largest": 300,
@@ -79,19 +79,26 @@ def test_a_step_tells_what_was_trained_for_how_long_and_what_came_of_it(tmp_path
     assert step["released"] == {"samples": 500, "buggy": 250, **FIGURES}
 
 
+def test_runs_that_were_averaged_are_one_step(tmp_path, run):
+    planted, released = (evaluation(tmp_path / f"{name}.json") for name in ("planted", "released"))
+    step = read_step("two at once", [run, run], planted, released)
+    assert (step["samples"], step["core_minutes"], len(step["settings"])) == (1_600, 4.0, 2)
+    assert step["curve"] == [{"samples": 800, "minutes": 2.2, "joint": 0.25, "repair": 0.5}]
+
+
 def test_figures_of_the_test_split_are_refused(tmp_path, run):
     planted = evaluation(tmp_path / "planted.json")
     released = evaluation(tmp_path / "released.json", split="test")
     with pytest.raises(ValueError, match="released: expected figures of the split valid, got test"):
-        read_step("looked", run, planted, released)
+        read_step("looked", [run], planted, released)
 
 
 def test_the_section_has_a_row_for_each_step_and_the_hours_of_all(tmp_path, run):
     planted = evaluation(tmp_path / "planted.json")
     released = evaluation(tmp_path / "released.json", samples=500, buggy=250)
     steps = [
-        read_step("before", None, planted, released),
-        *(read_step(name, run, planted, released) for name in ("one", "two")),
+        read_step("before", [], planted, released),
+        *(read_step(name, [run], planted, released) for name in ("one", "two")),
     ]
     steps[-1]["note"] = "The better of two."
     lines = detector_section(steps)

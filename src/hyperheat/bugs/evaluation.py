@@ -101,9 +101,7 @@ def evaluate(
     )
 
 
-def ask_about_clean(
-    detector: TrainedDetector | Scorer, data: Dataset, *, bug_odds: float = 1.0
-) -> Answers:
+def ask_about_clean(detector: TrainedDetector | Scorer, data: Dataset, *, bug_odds: float = 1.0) -> Answers:
     """What the detector says of the samples without a bug."""
     clean = [index for index, sample in enumerate(data) if sample.kind == CLEAN]
     if not clean:

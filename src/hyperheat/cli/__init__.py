@@ -152,6 +152,11 @@ bugs.command(
     help_epilogue=examples_of("bugs train"),
 )
 bugs.command(
+    "hyperheat.cli.bugs:average",
+    help="Average the weights of detectors.",
+    help_epilogue=examples_of("bugs average"),
+)
+bugs.command(
     "hyperheat.cli.bugs:export",
     help="Export a detector to run without torch.",
     help_epilogue=examples_of("bugs export"),

@@ -1,4 +1,4 @@
-"""`hyperheat bugs train|eval|export|confirm`: train, measure and export detectors, and follow their findings."""
+"""`hyperheat bugs train|average|eval|export|confirm`: train, average and measure detectors, and follow their findings."""
 
 import json as json_module
 import sys
@@ -14,7 +14,7 @@ from hyperheat.cli.refusal import fail
 from hyperheat.files import file_sha256
 from hyperheat.progress import Progress
 
-__all__ = ["confirm", "evaluate", "export", "train"]
+__all__ = ["average", "confirm", "evaluate", "export", "train"]
 
 if TYPE_CHECKING:
     from hyperheat.bugs.evaluation import Evaluation
@@ -185,6 +185,33 @@ def evaluate(
         sys.stdout.write(json_module.dumps(content, indent=1) + "\n")
     else:
         sys.stdout.write("\n".join([_table(evaluation), *_tiers(tiers), *_alarms(recall)]) + "\n")
+
+
+def average(
+    *,
+    model: Annotated[tuple[Path, ...], Parameter(consume_multiple=True, negative="")],
+    out: Path,
+    share: Annotated[tuple[float, ...], Parameter(consume_multiple=True, negative="")] = (),
+) -> None:
+    """Average the weights of detectors that went on from the same one.
+
+    Parameters
+    ----------
+    model
+        The folders of two or more models, such as best/ of runs that began with the same --start.
+    out
+        The folder of their mean, to measure, export or start from.
+    share
+        How much each of them counts; by default, all count alike.
+    """
+    from hyperheat.bugs.averaging import average_detectors
+    from hyperheat.bugs.trained_detector import save_trained
+
+    try:
+        save_trained(average_detectors(model, share), out)
+    except (ValueError, OSError) as error:
+        fail(error)
+    sys.stdout.write(f"{out}: the mean of {len(model)} models\n")
 
 
 def export(

@@ -67,6 +67,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "hyperheat bugs train --data corpus/ --out run/ --recipe heat",
         "hyperheat bugs train --data corpus/ --out run/ --recipe heat --set model.dim=64 train.max_minutes=30",
     ),
+    "bugs average": ("hyperheat bugs average --model run/best other/best --out mean/",),
     "bugs export": ("hyperheat bugs export --model run/best --out detector/",),
     "bugs calibrate": (
         "hyperheat bugs calibrate --model detector/ --data corpus/ --unedited data/unedited_packages.txt --workspace work/",
