@@ -149,6 +149,28 @@ def test_several_corpora_are_one(corpus, tmp_path):
         BugJob(RECIPES["gnn"](), [corpus, other])
 
 
+def test_some_words_are_forgotten_but_no_keywords(corpus):
+    settings = replace(RECIPES["smallest"](), forget=0.5)
+    job, plain = BugJob(settings, corpus), BugJob(RECIPES["smallest"](), corpus)
+    (batch,) = job.batches(0)
+    words = np.array(job.detector.vocab.labels)
+
+    def lost_in(batch: np.ndarray) -> set[str]:
+        read, left = (one.load(batch).batch.graphs.labels.tokens.numpy() for one in (plain, job))
+        lost = {*words[read[read != left]]}
+        assert not lost & {*words[left]}  # nowhere in the batch
+        assert not left[read != left].any()  # row 0 is the unknown word
+        assert {"def", "return", "(", "="} <= {*words[left]}
+        assert 0.3 < len(lost) / sum(word.isidentifier() for word in {*words[read]}) < 0.6
+        return lost
+
+    assert lost_in(batch) == lost_in(batch) != lost_in(batch[::-1])
+    with pytest.raises(ValueError, match="forget: expected 0 for encoders that do not read hypergraphs"):
+        BugJob(replace(RECIPES["gnn"](), forget=0.5), corpus)
+    with pytest.raises(ValueError, match=r"forget: expected a number from 0 up to 1, got 1\.0"):
+        replace(settings, forget=1.0)
+
+
 def test_training_begins_with_the_weights_of_another_run(corpus, run, tmp_path):
     settings = RECIPES["smallest"]()
     settings = replace(

@@ -42,6 +42,8 @@ class BugSettings:
     """How much a real change counts that may not have fixed a bug."""
     focal: float = 0.0
     """The exponent of the focal loss, which plays down samples that are right already; 0 is the plain loss."""
+    forget: float = 0.0
+    """Share of the words of names that each batch is read without, so that few functions are not learnt by heart."""
     repair_weight: float = 1.0
     """Of the loss of the rewrite beside that of the location."""
     validation: int = 1_000
@@ -61,6 +63,8 @@ class BugSettings:
             value = getattr(self, name)
             if value is not None and (type(value) is not int or value < 1):
                 raise ValueError(f"{name}: expected an int of at least 1 or None, got {value!r}")
+        if not 0 <= self.forget < 1:
+            raise ValueError(f"forget: expected a number from 0 up to 1, got {self.forget!r}")
         for name in ("repair_weight", "clean_per_real", "planted_per_real", "unsure_weight", "focal"):
             if not 0 <= getattr(self, name) < math.inf:
                 raise ValueError(f"{name}: expected a number of at least 0, got {getattr(self, name)!r}")

@@ -1,5 +1,6 @@
 """Training a detector on a folder of samples."""
 
+import keyword
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -36,6 +37,8 @@ __all__ = ["BugJob", "train_detector"]
 
 Folders = str | Path | Sequence[str | Path]
 """A corpus, or several that are trained on as one."""
+
+_KEYWORDS = frozenset(word.lower() for word in keyword.kwlist)
 
 _FIGURES = ("loss", "joint", "loc", "repair", "false_alarms", "found", "quiet", "ece")
 
@@ -105,6 +108,8 @@ class BugJob:
             raise ValueError(
                 "training on real bugs or on several corpora works with encoders of hypergraphs only"
             )
+        if settings.forget and view != Hyperedges():
+            raise ValueError("forget: expected 0 for encoders that do not read hypergraphs")
         splits = [_open([*corpora, *real], split, view) for split in ("train", "valid")]
         vocab = start.vocab if start is not None else vocab or _vocabulary(splits[0], view, settings)
         self._train, self._valid = (_reader(split, view, vocab) for split in splits)
@@ -131,6 +136,7 @@ class BugJob:
             for prefix, chosen in (("", ~is_real), ("real_", is_real))
             if chosen.any()
         }
+        self._words = np.array([label.isidentifier() and label not in _KEYWORDS for label in vocab.labels])
         torch.manual_seed(settings.train.seed)
         self.detector = start or new_detector(_config(settings), vocab)
         self.model = self.detector.model
@@ -156,8 +162,18 @@ class BugJob:
 
     def load(self, batch: np.ndarray) -> Loaded:
         """The tensors of a batch."""
-        tensors = self._train.batch(batch.tolist()).to_torch()
+        tensors = self._forget(self._train.batch(batch.tolist()), batch).to_torch()
         return Loaded(tensors, bool(self._dense[batch[0]]), torch.from_numpy(self._weight[batch]))
+
+    def _forget(self, read: BugBatch[np.ndarray], batch: np.ndarray) -> BugBatch[np.ndarray]:
+        """A batch in which some words are unknown, in all of its samples; the seed and the batch decide which."""
+        if not self._settings.forget:
+            return read
+        rng = np.random.default_rng((self._settings.train.seed, *batch.tolist()))
+        forgotten = self._words & (rng.random(len(self._words)) < self._settings.forget)
+        labels = read.graphs.labels
+        tokens = np.where(forgotten[labels.tokens], 0, labels.tokens)
+        return replace(read, graphs=replace(read.graphs, labels=replace(labels, tokens=tokens)))
 
     def loss(self, tensors: Loaded) -> tuple[Tensor, Mapping[str, float]]:
         """The loss of locations and of rewrites, summed."""
