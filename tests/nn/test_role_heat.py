@@ -68,6 +68,34 @@ def test_products_by_kind_have_the_gradients_of_plain_ones():
     torch.testing.assert_close(linear_by_kind(x, weight, sizes), expected)
 
 
+def test_products_in_bfloat16_are_those_of_a_few_shapes(monkeypatch):
+    torch.manual_seed(0)
+    product, shapes = torch.mm, set()
+
+    def recorded(a: torch.Tensor, b: torch.Tensor, *, out: torch.Tensor) -> torch.Tensor:
+        shapes.add(a.shape)
+        return product(a, b, out=out)
+
+    monkeypatch.setattr(torch, "mm", recorded)
+    weight = torch.randn(3, 4, 8).bfloat16().requires_grad_()
+    for size in (*range(100, 130), 5_000):
+        sizes = (size, 0, 17)
+        x = torch.randn(sum(sizes), 8).bfloat16().requires_grad_()
+        out = linear_by_kind(x, weight, sizes)
+        grad = torch.randn_like(out)
+        plain = torch.cat([x[:size].float() @ weight[0].float().T, x[size:].float() @ weight[2].float().T])
+        torch.testing.assert_close(out.float(), plain, atol=0.05, rtol=0.02)
+        inputs = (x, weight)
+        got, expected = (
+            torch.autograd.grad(out, inputs, grad),
+            torch.autograd.grad(plain, inputs, grad.float()),
+        )
+        for one, other in zip(got, expected, strict=True):
+            torch.testing.assert_close(one, other, atol=2.0, rtol=0.05)
+    rows = {shape[0] for shape in shapes if shape[1] == 8}
+    assert rows <= {2048, 1024, 512, 256, 128, 64, 32, *range(1, 17)}
+
+
 def test_in_lower_precision_states_are_near():
     vocab = Vocabulary.build([example_graph()], roles=6)
     batch = collate_roles([example_graph()], vocab).to_torch()

@@ -154,11 +154,11 @@ def repeatable(threads: int | None) -> Iterator[None]:
 
 
 def forget_products() -> None:
-    """Keep torch from caching compiled bfloat16 products by shape: every batch has shapes of its own.
+    """Keep torch from caching a thousand compiled bfloat16 products, which take gigabytes: most shapes never come again.
 
-    A thousand of them take gigabytes and save no time. Call it before the process's first product of that kind.
+    A few hundred hold those that do. Call it before the process's first product of that kind.
     """
-    for name, capacity in (("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "0"), ("LRU_CACHE_CAPACITY", "1")):
+    for name, capacity in (("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "256"), ("LRU_CACHE_CAPACITY", "1")):
         os.environ.setdefault(name, capacity)
 
 
