@@ -53,9 +53,11 @@ def held_out_section(rows: Sequence[dict[str, Any]]) -> list[str]:
         "## The built-in detector on test data",
         "",
         "Looked at once, after the last step of training and all choices. Its training ends among clean functions, so it expects few",
-        "bugs: as it is, it says little, which is right for a checker and costs *joint* on data in which most functions have a bug.",
+        "bugs: as it is, it says little, which is right for a checker and costs *joint* on data in which half of the functions have a bug.",
         "*Odds*: the odds of a bug are multiplied by that (`bugs eval --bug-odds`), a factor for each kind of data chosen on its",
-        "validation split. *found*: the best finding is right, even where no bug is more probable; it does not depend on odds much.",
+        "validation split. *joint* is over all samples, and *of the bugs* over those with a bug alone; the others are functions after their fix,",
+        "or without a planted bug, and *false alarms* is the share of them in which a place is chosen. *found*: the best finding is right,",
+        "even where no bug is more probable.",
         "",
         *table(
             [
@@ -63,15 +65,16 @@ def held_out_section(rows: Sequence[dict[str, Any]]) -> list[str]:
                 "detector",
                 "samples",
                 "with a bug",
-                "joint as it is",
                 "odds",
                 "joint",
                 "±",
+                "of the bugs",
+                "false alarms",
                 "loc",
                 "repair",
                 "found",
             ],
-            [_row(row) for row in rows],
+            [line for row in rows for line in (_line(row, "plain"), _line(row, "weighed"))],
         ),
         "",
         "The share of bugs that is found at so many alarms per 1,000 functions without a bug, of "
@@ -88,21 +91,20 @@ def held_out_section(rows: Sequence[dict[str, Any]]) -> list[str]:
     ]
 
 
-def _row(row: dict[str, Any]) -> list[str]:
-    plain, weighed = row["plain"], row["weighed"]
-    joint, samples = weighed["joint"], weighed["samples"]
+def _line(row: dict[str, Any], which: str) -> list[str]:
+    figures = row[which]
+    joint, samples, buggy = figures["joint"], figures["samples"], figures["buggy"]
+    right = joint * samples - (samples - buggy) * (1 - (figures["false_alarms"] or 0))
     return [
         row["data"],
         row["detector"],
         number(samples),
-        number(weighed["buggy"]),
-        percent(plain["joint"]),
-        f"x {row['bug_odds']:g}",
-        f"**{percent(joint)}**",
+        number(buggy),
+        "as it is" if which == "plain" else f"x {row['bug_odds']:g}",
+        percent(joint),
         f"{196 * math.sqrt(joint * (1 - joint) / samples):.1f}",
-        percent(weighed["loc"]),
-        percent(weighed["repair"]),
-        percent(plain["found"]),
+        f"**{percent(right / buggy)}**",
+        *(percent(figures[key]) for key in ("false_alarms", "loc", "repair", "found")),
     ]
 
 

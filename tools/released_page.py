@@ -1,13 +1,13 @@
 """What the detector that comes with the package does on bugs that shipped: a section of a page, from released.json.
 
-    python tools/released_page.py --evaluation eval.json --tiers tiers.json --confirmed confirm.json --mining mine.json
+    python tools/released_page.py --evaluation eval.json --tiers tiers.json --confirmed confirm.json
 
 The first two are outputs of `hyperheat bugs eval --json` on the test split of released bugs, without and with the
-repaired functions; the others of `hyperheat bugs confirm --json` and `python -m benchmarks.mine --json`.
+repaired functions; the third of `hyperheat bugs confirm --json`. `--before old.json` is the same of the detector before, and
+`--mining mine.json` the output of `python -m benchmarks.mine --json`; without it, what was measured earlier is kept.
 """
 
 import argparse
-import json
 import math
 import sys
 from collections.abc import Sequence
@@ -18,14 +18,15 @@ sys.path.insert(0, str(Path(__file__).parent))  # also when a test runs this fil
 
 from built_in_model import is_built_in
 from tables import number, percent, table
+from training_runs import RESULTS, read_json, write_json
 
-RESULTS = Path(__file__).parents[1] / "docs" / "results"
 _VERDICTS = {"mended": "fixed"}  # the name in files, and the one on the page
 
 
 def released_section(content: dict[str, Any]) -> list[str]:
     """The figures of one detector on released bugs, and what became of its findings in old releases."""
     evaluation, tiers, confirmed = content["evaluation"], content["tiers"]["tiers"], content["confirmed"]
+    followed = {"this detector": confirmed, "the one before": content["confirmed_before"]}
     verdicts = next(iter(confirmed["verdicts"].values()))
     figures = evaluation["all"]
     joint, samples = figures["joint"], figures["samples"]
@@ -86,10 +87,16 @@ def released_section(content: dict[str, Any]) -> list[str]:
         f"them have no later release: {', '.join(confirmed['names'])}.",
         "",
         *table(
-            ["tier", "findings", *(str(_VERDICTS.get(name, name)) for name in verdicts)],
+            ["detector", "tier", "findings", *(str(_VERDICTS.get(name, name)) for name in verdicts)],
             [
-                [tier, number(total := sum(row.values())), *(_of(count, total) for count in row.values())]
-                for tier, row in confirmed["verdicts"].items()
+                [
+                    name,
+                    tier,
+                    number(total := sum(row.values())),
+                    *(_of(count, total) for count in row.values()),
+                ]
+                for name, record in followed.items()
+                for tier, row in record["verdicts"].items()
             ],
         ),
         "",
@@ -99,8 +106,9 @@ def released_section(content: dict[str, Any]) -> list[str]:
         "hyperheat bugs eval --model src/hyperheat/model --data RELEASED --without repaired --json > eval.json",
         "hyperheat bugs eval --model src/hyperheat/model --data RELEASED --json > tiers.json",
         f"hyperheat bugs confirm --packages NAMES --before {confirmed['before']} --json > confirm.json",
+        f"hyperheat bugs confirm --packages NAMES --before {confirmed['before']} --model BEFORE --json > old.json",
         "python -m benchmarks.mine --json > mine.json",
-        "python tools/released_page.py --evaluation eval.json --tiers tiers.json --confirmed confirm.json --mining mine.json",
+        "python tools/released_page.py --evaluation eval.json --tiers tiers.json --confirmed confirm.json --before old.json --mining mine.json",
         "```",
         "",
     ]
@@ -130,19 +138,50 @@ def _of(count: int, total: int) -> str:
     return f"{number(count)} of {number(total)} ({percent(count / max(total, 1))})"
 
 
+def collect(
+    evaluation: Path, tiers: Path, confirmed: Path, before: Path, mining: Path | None, out: Path
+) -> None:
+    """Write what was measured as one file; the speed of mining is that of the file before unless it is given."""
+    content = {
+        "evaluation": _without_places(read_json(evaluation)),
+        "tiers": _without_places(read_json(tiers)),
+        "confirmed": read_json(confirmed),
+        "confirmed_before": read_json(before),
+        "mining": read_json(mining) if mining else read_json(out)["mining"],
+    }
+    if content["evaluation"]["weights_sha256"] != content["tiers"]["weights_sha256"]:
+        raise ValueError(f"{tiers}: expected figures of the weights of {evaluation}, got those of others")
+    for key in ("before", "names"):
+        if content["confirmed"][key] != content["confirmed_before"][key]:
+            raise ValueError(f"{before}: expected what {confirmed} has for {key!r}, got something else")
+    write_json(out, content)
+
+
+def _without_places(evaluation: dict[str, Any]) -> dict[str, Any]:
+    """An evaluation without the folders of this machine and the curve, which no page shows."""
+    return {key: value for key, value in evaluation.items() if key not in ("model", "data", "curve", "clean")}
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Collect what was measured into released.json."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    for name in ("evaluation", "tiers", "confirmed", "mining"):
+    for name in ("evaluation", "tiers", "confirmed", "before"):
         parser.add_argument(f"--{name}", type=Path, required=True, metavar="FILE")
-    given = vars(parser.parse_args(arguments))
-    content = {name: json.loads(path.read_text(encoding="utf-8")) for name, path in given.items()}
-    for name in ("evaluation", "tiers"):
-        for key in ("model", "data", "curve"):
-            content[name].pop(key)
-    (RESULTS / "released.json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    parser.add_argument("--mining", type=Path, metavar="FILE")
+    given = parser.parse_args(arguments)
+    try:
+        collect(
+            given.evaluation,
+            given.tiers,
+            given.confirmed,
+            given.before,
+            given.mining,
+            RESULTS / "released.json",
+        )
+    except (ValueError, OSError) as error:
+        parser.error(str(error))
 
 
 if __name__ == "__main__":
