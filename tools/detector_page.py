@@ -52,7 +52,7 @@ def read_step(name: str, runs: Sequence[Path], planted: Path, released: Path) ->
 
 def _settings(described: dict[str, Any]) -> dict[str, Any]:
     """What a run was made with."""
-    chosen = ("largest", "dense_steps", "clean_per_real", "planted_per_real")
+    chosen = ("largest", "dense_steps", "clean_per_real", "planted_per_real", "forget")
     trained = ("lr", "schedule", "precision", "seed", "batches_per_step")
     return {
         **{key: described["job"][key] for key in chosen},
