@@ -69,7 +69,7 @@ def released_section(content: dict[str, Any]) -> list[str]:
             ["shown", "bugs found", "wrong findings in functions with a bug", "alarms in fixed functions"],
             [
                 [
-                    f"tier {tier}" if tier == "A" else f"tiers A and {tier}",
+                    f"tier {tier}" if tier == "A" else f"tiers A to {tier}",
                     _of(row["right"], row["bugs"]),
                     _of(row["wrong"], row["bugs"]),
                     _of(row["alarms"], row["clean"]),
@@ -84,7 +84,7 @@ def released_section(content: dict[str, Any]) -> list[str]:
         f"the test split ({number(confirmed['functions'])} functions) and followed every finding through {number(confirmed['later_releases'])} later releases.",
         "*Fixed*: a later release has exactly the suggested lines in place of the old ones. What is *still there* is what a",
         "user sees as a false alarm. These packages were drawn at random among those of the test split with lively histories; some of",
-        f"them have no later release: {', '.join(confirmed['names'])}.",
+        f"them have no later release: {', '.join(confirmed['names'])}. Tiers without findings are left out.",
         "",
         *table(
             ["detector", "tier", "findings", *(str(_VERDICTS.get(name, name)) for name in verdicts)],
@@ -97,6 +97,7 @@ def released_section(content: dict[str, Any]) -> list[str]:
                 ]
                 for name, record in followed.items()
                 for tier, row in record["verdicts"].items()
+                if any(row.values())
             ],
         ),
         "",
