@@ -41,7 +41,7 @@ def read_step(name: str, runs: Sequence[Path], planted: Path, released: Path) ->
         step["samples"] = round(sum(log[-1]["samples"] for log in logs))
         step["core_minutes"] = round(sum(log[-1]["core_seconds"] for log in logs) / 60, 1)
         validated = [[record for record in log if "valid" in record] for log in logs]
-        step["curve"] = [_together(records) for records in thin(list(zip(*validated, strict=False)))]
+        step["curve"] = thin([_together(records) for records in zip(*validated, strict=False)])
     figures = {
         data: {key: evaluation["all"][key] for key in ("samples", "buggy", *_FIGURES)}
         for data, evaluation in evaluations.items()
