@@ -53,11 +53,12 @@ def held_out_section(rows: Sequence[dict[str, Any]]) -> list[str]:
         "## The built-in detector on test data",
         "",
         "Looked at once, after the last step of training and all choices. Its training ends among clean functions, so it expects few",
-        "bugs: as it is, it says little, which is right for a checker and costs *joint* on data in which half of the functions have a bug.",
+        "bugs: as it is, it says little, which is right for a checker and costs *joint* on planted bugs, three to each clean function.",
         "*Odds*: the odds of a bug are multiplied by that (`bugs eval --bug-odds`), the factor that is best on planted bugs of",
-        "validation packages. *joint* is over all samples, and *of the bugs* over those with a bug alone; the others are functions after their fix,",
+        "validation packages. On real bugs of validation packages, with as many fixed functions, *joint* is best without it: there, odds trade",
+        "false alarms for bugs, so compare detectors at the same alarms, in the second table. *joint* is over all samples, and *of the bugs* over those with a bug alone; the others are functions after their fix,",
         "or without a planted bug, and *false alarms* is the share of them in which a place is chosen. *found*: the best finding is right,",
-        "even where no bug is more probable.",
+        "even where no bug is more probable. Some of the planted bugs are also counted whenever a detector is calibrated.",
         "",
         *table(
             [

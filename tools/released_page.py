@@ -1,10 +1,10 @@
 """What the detector that comes with the package does on bugs that shipped: a section of a page, from released.json.
 
-    python tools/released_page.py --evaluation eval.json --tiers tiers.json --confirmed confirm.json
+    python tools/released_page.py --evaluation eval.json --tiers tiers.json --confirmed confirm.json --before old.json
 
 The first two are outputs of `hyperheat bugs eval --json` on the test split of released bugs, without and with the
-repaired functions; the third of `hyperheat bugs confirm --json`. `--before old.json` is the same of the detector before, and
-`--mining mine.json` the output of `python -m benchmarks.mine --json`; without it, what was measured earlier is kept.
+repaired functions; the others of `hyperheat bugs confirm --json` for this detector and for the one before. `--mining mine.json`
+is the output of `python -m benchmarks.mine --json`; unless it is given, the speed that was measured earlier is kept.
 """
 
 import argparse
